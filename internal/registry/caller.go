@@ -1,0 +1,106 @@
+package registry
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Caller is who sent a request, as far as that is known.
+type Caller struct {
+	// Addr is the source address; invalid when it is unknown, for example behind
+	// a declared proxy.
+	Addr netip.Addr
+	// PodUID is the pod that owns Addr; empty when the source is no pod.
+	PodUID string
+}
+
+// Binding ties a registration to a pod. The zero value is an instance outside
+// pods: plain Eureka semantics in the partition "".
+type Binding struct {
+	// Partition is the namespace whose self-preservation covers the lease.
+	Partition string
+	PodUID    string
+	Node      string
+	// PodReady says that the cluster currently reports the pod Ready; while the
+	// view is fresh such a lease is given the policy's ReadyGrace.
+	PodReady bool
+	// Unlisted keeps the record and its lease but shows it to nobody, until the
+	// pod that owns the address is known.
+	Unlisted bool
+	// Verdict is the one already in force for the pod.
+	Verdict Verdict
+}
+
+// Verdict is what the cluster concluded about an instance. The zero value is
+// "nothing against it".
+type Verdict struct {
+	// OutOfService shows the instance as OUT_OF_SERVICE whatever else is known.
+	OutOfService bool
+	// Ending says that the instance's end has begun, so it no longer counts as
+	// capacity when the floor of an application is computed.
+	Ending bool
+	// Reason is a stable name such as PodDeleting.
+	Reason string
+}
+
+// Beat is the content of one heartbeat.
+type Beat struct {
+	// Status is the client's own status; None when absent or not understood.
+	Status Status
+	// Dirty is lastDirtyTimestamp in Unix ms; meaningful only if HasDirty.
+	Dirty    int64
+	HasDirty bool
+}
+
+// Outcome is how a request ended.
+type Outcome uint8
+
+const (
+	// Done means the request had its effect, or had nothing left to do.
+	Done Outcome = iota
+	// NotFound means there is no such record; the client should register.
+	NotFound
+	// Newer means a heartbeat was counted but carries a newer timestamp than the
+	// record, so the client should send the record again.
+	Newer
+	// Fenced means the request came from or for somebody proven dead. It is to be
+	// answered like Done and had no effect.
+	Fenced
+	// Full means the registry holds as many instances as it is allowed to.
+	Full
+)
+
+// Renewal is the result of a heartbeat.
+type Renewal struct {
+	Outcome Outcome
+	// Out says that a verdict keeps the instance out of service, so that the
+	// owner of the verdict may want to know of the sign of life.
+	Out bool
+}
+
+// Policy holds the numbers the engine works with for one partition.
+type Policy struct {
+	SelfPreservation        bool
+	RenewalThresholdPercent int           // 1 to 100
+	MaxHold                 time.Duration // 0: no limit
+	DefaultDuration         time.Duration
+	DefaultInterval         time.Duration
+	MaxDuration             time.Duration // longer leases are clamped
+	ReadyGrace              time.Duration
+	MaxEvictionPercent      int // 1 to 100, of a partition's leases in any 60 s
+	MinInServicePercent     int // 0 to 100, of an application's live instances
+}
+
+// DefaultPolicy returns the built-in numbers.
+func DefaultPolicy() Policy {
+	return Policy{
+		SelfPreservation:        true,
+		RenewalThresholdPercent: 85,
+		DefaultDuration:         90 * time.Second,
+		DefaultInterval:         30 * time.Second,
+		MaxDuration:             24 * time.Hour,
+		ReadyGrace:              90 * time.Second,
+		MaxEvictionPercent:      15,
+		MinInServicePercent:     50,
+	}
+}

@@ -1,0 +1,341 @@
+package registry
+
+import (
+	"hash/maphash"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Limits and retentions of the engine.
+const (
+	// ChangeRetention is how long a change stays in the delta. Clients fetch every
+	// 30 s and may miss a few fetches.
+	ChangeRetention = 3 * time.Minute
+	// DefaultMaxInstances bounds the registry when Options leave it unset.
+	DefaultMaxInstances = 250_000
+
+	shardCount = 64
+)
+
+// Options configure an engine.
+type Options struct {
+	// Policy is used for every partition that SetPolicy has not been called for.
+	Policy Policy
+	// MaxInstances bounds the number of records; registrations beyond it are
+	// answered Full. Zero means DefaultMaxInstances.
+	MaxInstances int
+	// Slot tells replicas apart in versions: 0 to 1023.
+	Slot uint16
+}
+
+// Engine is the registry. Heartbeats take no lock that another request holds for
+// longer than a map access; everything that changes what is shown is serialised
+// by one mutex and published as a new snapshot before the call returns.
+type Engine struct {
+	epoch time.Time
+	opts  Options
+	seed  maphash.Seed
+
+	snap    atomic.Pointer[Snapshot]
+	lastReq atomic.Int64 // mono of the last client request
+	fence   fence
+	shards  [shardCount]shard
+
+	mu         sync.Mutex // guards what follows, and every entry's cold part
+	count      int
+	clock      Stamp
+	fresh      bool
+	partitions map[string]*partition
+	overrides  map[Key]*override
+	tombstones map[Key]Stamp
+	tombQueue  queue[tombstone]
+	pods       map[string]map[*entry]struct{}
+	nodes      map[string]*nodeState
+	apps       map[string]*capacity
+	intervals  map[time.Duration]int
+	due        dueHeap
+	log        queue[*Instance]
+	credit     int64 // mono until which nothing expires
+	lastTick   int64
+	happened   []Transition
+}
+
+type shard struct {
+	mu sync.RWMutex
+	m  map[Key]*entry
+}
+
+// New returns an empty engine whose time starts at now.
+func New(now time.Time, opts Options) *Engine {
+	if opts.Policy == (Policy{}) {
+		opts.Policy = DefaultPolicy()
+	}
+	if opts.MaxInstances <= 0 {
+		opts.MaxInstances = DefaultMaxInstances
+	}
+	e := &Engine{
+		epoch:      now,
+		opts:       opts,
+		seed:       maphash.MakeSeed(),
+		partitions: map[string]*partition{},
+		overrides:  map[Key]*override{},
+		tombstones: map[Key]Stamp{},
+		pods:       map[string]map[*entry]struct{}{},
+		nodes:      map[string]*nodeState{},
+		apps:       map[string]*capacity{},
+		intervals:  map[time.Duration]int{},
+		lastTick:   -1,
+	}
+	for i := range e.shards {
+		e.shards[i].m = map[Key]*entry{}
+	}
+	e.fence.init()
+	e.snap.Store(&Snapshot{Version: e.nextVersion(&Snapshot{}, now)})
+	return e
+}
+
+// Snapshot returns the registry as it is now. A call that starts after a write
+// has returned includes that write.
+func (e *Engine) Snapshot() *Snapshot { return e.snap.Load() }
+
+// Touch notes that a client asked for something, so that silence of the whole
+// world can be told from silence of a few leases.
+func (e *Engine) Touch(now time.Time) { e.lastReq.Store(e.mono(now)) }
+
+// SetPolicy puts a policy in force for one partition from now on.
+func (e *Engine) SetPolicy(now time.Time, partition string, p Policy) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	part := e.partition(partition)
+	part.policy, part.pinned = p, true
+	e.judge(part, e.mono(now))
+}
+
+// mono converts a time to nanoseconds since the engine was made. It follows the
+// monotonic clock when now carries one, so steps of the wall clock do not matter.
+func (e *Engine) mono(now time.Time) int64 { return int64(now.Sub(e.epoch)) }
+
+func (e *Engine) shard(key Key) *shard {
+	var h maphash.Hash
+	h.SetSeed(e.seed)
+	h.WriteString(key.App)
+	h.WriteByte(0)
+	h.WriteString(key.ID)
+	return &e.shards[h.Sum64()%shardCount]
+}
+
+func (e *Engine) entry(key Key) *entry {
+	s := e.shard(key)
+	s.mu.RLock()
+	ent := s.m[key]
+	s.mu.RUnlock()
+	return ent
+}
+
+// entry is one instance inside the engine. The fields above the line are touched
+// by heartbeats without the engine's mutex.
+type entry struct {
+	lease  lease
+	dirty  atomic.Int64
+	client atomic.Uint32 // Status the client reported last
+	flags  atomic.Uint32
+	part   atomic.Pointer[partition]
+	// ----
+	key         Key
+	rec         *Record
+	version     Version
+	clientStamp Stamp // when the client's status was last registered or healed
+	binding     Binding
+	marked      bool // held and expired, shown out of service
+	counted     bool // part of its partition's expectation
+	interval    time.Duration
+	duration    time.Duration
+	registered  int64 // Unix ms
+	serviceUp   int64
+	expiredAt   int64 // mono since when the lease is overdue and held
+	dueIndex    int   // in Engine.due
+	dueAt       int64
+	view        *Instance // as listed, nil when unlisted
+}
+
+// Flags that send a heartbeat to the slow path.
+const (
+	flagLate    = 1 << iota // not counted as received any more
+	flagOverdue             // past its duration
+	flagOut                 // a verdict keeps it out of service
+	flagGone                // removed from the registry
+)
+
+func (n *entry) setFlag(f uint32, on bool) {
+	if on {
+		n.flags.Or(f)
+	} else {
+		n.flags.And(^f)
+	}
+}
+
+func (n *entry) has(f uint32) bool { return n.flags.Load()&f != 0 }
+
+// visible computes the status the world sees.
+func (e *Engine) visible(n *entry) Status {
+	client := Status(n.client.Load())
+	if n.binding.Verdict.OutOfService || n.marked {
+		return OutOfService
+	}
+	o := e.overrideOf(n)
+	if o == nil {
+		return client
+	}
+	if client != Up && client != Unknown && n.clientStamp.after(o.at) {
+		return client
+	}
+	return o.status
+}
+
+// publish shows the entry as it now is and records the change. Publishing what
+// is already shown changes nothing, not even a timestamp.
+func (e *Engine) publish(now time.Time, n *entry, action Action) {
+	if n.binding.Unlisted {
+		e.withdraw(now, n)
+		return
+	}
+	next := e.build(now, n)
+	if n.view != nil {
+		if n.view.same(next) {
+			return
+		}
+		next.Action = action
+	} else {
+		next.Action = Added
+	}
+	next.UpdatedMS = now.UnixMilli()
+	snap := e.begin()
+	snap.replace(n.view, next)
+	e.appCount(n.key.App).move(n.view, next)
+	n.view = next
+	e.record(snap, now, next)
+}
+
+// withdraw takes the entry off the list and records a deletion.
+func (e *Engine) withdraw(now time.Time, n *entry) {
+	if n.view == nil {
+		return
+	}
+	gone := *e.copyOf(n.view)
+	gone.Action, gone.Status = Deleted, Up
+	gone.EvictedMS, gone.UpdatedMS = now.UnixMilli(), now.UnixMilli()
+	snap := e.begin()
+	snap.replace(n.view, nil)
+	e.appCount(n.key.App).move(n.view, nil)
+	if c := e.apps[n.key.App]; c.live == 0 {
+		delete(e.apps, n.key.App)
+	}
+	n.view = nil
+	e.record(snap, now, &gone)
+}
+
+// copyOf copies the fields of a view, but not its memos.
+func (e *Engine) copyOf(v *Instance) *Instance {
+	return &Instance{
+		Record: v.Record, Status: v.Status, Client: v.Client, Override: v.Override, Verdict: v.Verdict,
+		Partition: v.Partition, PodUID: v.PodUID, Node: v.Node, Interval: v.Interval, Duration: v.Duration,
+		RegisteredMS: v.RegisteredMS, UpdatedMS: v.UpdatedMS, ServiceUpMS: v.ServiceUpMS, EvictedMS: v.EvictedMS,
+		lease: v.lease,
+	}
+}
+
+func (e *Engine) build(now time.Time, n *entry) *Instance {
+	inst := &Instance{
+		Record: n.rec, Status: e.visible(n), Client: Status(n.client.Load()), Verdict: n.binding.Verdict,
+		Partition: n.binding.Partition, PodUID: n.binding.PodUID, Node: n.binding.Node,
+		Interval: int(n.interval / time.Second), Duration: int(n.duration / time.Second),
+		RegisteredMS: n.registered, lease: &n.lease,
+	}
+	if n.marked {
+		inst.Verdict = Verdict{OutOfService: true, Reason: ReasonHeldExpired}
+	}
+	if o := e.overrideOf(n); o != nil {
+		inst.Override = o.status
+	}
+	if n.serviceUp == 0 && inst.Status == Up {
+		n.serviceUp = now.UnixMilli()
+	}
+	inst.ServiceUpMS = n.serviceUp
+	return inst
+}
+
+// same says whether two views show the same to every reader.
+func (i *Instance) same(o *Instance) bool {
+	return i.Record == o.Record && i.Status == o.Status && i.Client == o.Client && i.Override == o.Override &&
+		i.Verdict == o.Verdict && i.Partition == o.Partition && i.PodUID == o.PodUID && i.Node == o.Node &&
+		i.ServiceUpMS == o.ServiceUpMS
+}
+
+// begin copies the current snapshot for changing; record publishes it.
+func (e *Engine) begin() *Snapshot {
+	s := e.snap.Load()
+	return &Snapshot{
+		Version: s.Version, Counts: s.Counts,
+		byKey: s.byKey, byID: s.byID, byVIP: s.byVIP, bySecure: s.bySecure, changes: s.changes,
+	}
+}
+
+func (e *Engine) record(snap *Snapshot, now time.Time, change *Instance) {
+	snap.changes = snap.changes.put(item{key: change.Key(), inst: change, size: change.size()})
+	e.log.push(change)
+	snap.Version = e.nextVersion(snap, now)
+	e.snap.Store(snap)
+}
+
+// nextVersion grows with every change, also across restarts, and differs between
+// replicas.
+func (e *Engine) nextVersion(snap *Snapshot, now time.Time) int64 {
+	return max(snap.Version+1, now.UnixMilli()*1024+int64(e.opts.Slot%1024))
+}
+
+const indexItemSize = 512 // weight of an item in the secondary indexes
+
+func (s *Snapshot) replace(old, next *Instance) {
+	if old != nil {
+		s.Counts.add(old.Status, -1)
+	}
+	if next == nil {
+		s.byKey = s.byKey.drop(old.Key())
+		s.byID = s.byID.drop(Key{old.ID, old.App})
+		s.byVIP = dropNames(s.byVIP, old.VIP, old.Record)
+		s.bySecure = dropNames(s.bySecure, old.SecureVIP, old.Record)
+		return
+	}
+	s.Counts.add(next.Status, 1)
+	s.byKey = s.byKey.put(item{next.Key(), next, next.size()})
+	s.byID = s.byID.put(item{Key{next.ID, next.App}, next, indexItemSize})
+	if old != nil && old.VIP != next.VIP {
+		s.byVIP = dropNames(s.byVIP, old.VIP, old.Record)
+	}
+	if old != nil && old.SecureVIP != next.SecureVIP {
+		s.bySecure = dropNames(s.bySecure, old.SecureVIP, old.Record)
+	}
+	s.byVIP = putNames(s.byVIP, next.VIP, next)
+	s.bySecure = putNames(s.bySecure, next.SecureVIP, next)
+}
+
+// A vip attribute is a comma list; the reference server does not trim its parts.
+func putNames(t tree, names string, inst *Instance) tree {
+	for name := range strings.SplitSeq(names, ",") {
+		if name != "" {
+			t = t.put(item{Key{name, inst.App + "\x00" + inst.ID}, inst, indexItemSize})
+		}
+	}
+	return t
+}
+
+func dropNames(t tree, names string, r *Record) tree {
+	for name := range strings.SplitSeq(names, ",") {
+		if name != "" {
+			t = t.drop(Key{name, r.App + "\x00" + r.ID})
+		}
+	}
+	return t
+}

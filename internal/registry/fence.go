@@ -1,0 +1,203 @@
+package registry
+
+import (
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// FenceRetention is how long a fence stays after the last request it stopped.
+	FenceRetention = 10 * time.Minute
+
+	maxFenced = 16_384
+)
+
+// fence keeps the proven dead out. A process may outlive its pod object, and
+// what it sends must not bring its instance back; but addresses and ids are used
+// again by the living, so each is freed as soon as somebody alive has it.
+type fence struct {
+	n      atomic.Int64 // number of fenced pods, for the heartbeat's fast path
+	mu     sync.Mutex
+	byUID  map[string]*fenced
+	byAddr map[netip.AddrPort]*fenced
+	byKey  map[Key]*fenced
+}
+
+type fenced struct {
+	uid   string
+	addrs []netip.AddrPort
+	keys  []Key
+	until int64 // mono
+}
+
+func (f *fence) init() {
+	f.byUID = map[string]*fenced{}
+	f.byAddr = map[netip.AddrPort]*fenced{}
+	f.byKey = map[Key]*fenced{}
+}
+
+func (f *fence) active() bool { return f.n.Load() != 0 }
+
+func (f *fence) add(t int64, p Proof, keys []Key) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if old := f.byUID[p.UID]; old != nil {
+		keys = append(keys, old.keys...) // proven again: keep what it had
+		f.drop(old)
+	}
+	if len(f.byUID) >= maxFenced {
+		f.dropOldest()
+	}
+	x := &fenced{uid: p.UID, addrs: p.Addrs, keys: keys, until: t + int64(FenceRetention)}
+	f.byUID[p.UID] = x
+	for _, a := range p.Addrs {
+		f.byAddr[a] = x
+	}
+	for _, k := range keys {
+		f.byKey[k] = x
+	}
+	f.n.Store(int64(len(f.byUID)))
+}
+
+func (f *fence) drop(x *fenced) {
+	delete(f.byUID, x.uid)
+	for _, a := range x.addrs {
+		if f.byAddr[a] == x {
+			delete(f.byAddr, a)
+		}
+	}
+	for _, k := range x.keys {
+		if f.byKey[k] == x {
+			delete(f.byKey, k)
+		}
+	}
+	f.n.Store(int64(len(f.byUID)))
+}
+
+func (f *fence) dropOldest() {
+	var oldest *fenced
+	for _, x := range f.byUID {
+		if oldest == nil || x.until < oldest.until {
+			oldest = x
+		}
+	}
+	f.drop(oldest)
+}
+
+// sweep forgets the dead that nobody has tried to speak for lately.
+func (f *fence) sweep(t int64) {
+	if !f.active() {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, x := range f.byUID {
+		if t > x.until {
+			f.drop(x)
+		}
+	}
+}
+
+// hit reports whether x stops the request, and if so keeps it for longer.
+func (x *fenced) hit(t int64) bool {
+	if x == nil {
+		return false
+	}
+	x.until = t + int64(FenceRetention)
+	return true
+}
+
+// blocksRegistration stops a registration for a fenced address. A living pod
+// that registers it takes it over instead.
+func (f *fence) blocksRegistration(t int64, c Caller, r *Record) bool {
+	if !f.active() {
+		return false
+	}
+	addr, err := netip.ParseAddr(r.IPAddr)
+	if err != nil {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	addr = addr.Unmap()
+	port := uint16(max(0, min(r.Port.Number, 65535)))
+	for _, a := range []netip.AddrPort{netip.AddrPortFrom(addr, 0), netip.AddrPortFrom(addr, port)} {
+		x := f.byAddr[a]
+		if x == nil {
+			continue
+		}
+		if c.PodUID == "" || f.byUID[c.PodUID] != nil {
+			return x.hit(t)
+		}
+		delete(f.byAddr, a)
+	}
+	return false
+}
+
+// blocksSource stops whatever comes from a fenced address.
+func (f *fence) blocksSource(t int64, c Caller) bool {
+	if !c.Addr.IsValid() {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.byAddr[netip.AddrPortFrom(c.Addr, 0)].hit(t)
+}
+
+// blocksOrphan stops a heartbeat for a fenced instance from a source that is no
+// pod: behind a proxy the dead cannot be told from the living by address.
+func (f *fence) blocksOrphan(t int64, c Caller, key Key) bool {
+	if c.PodUID != "" {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.byKey[key].hit(t)
+}
+
+// blocks stops a cancel or a status change, also when a successor has the id.
+func (f *fence) blocks(t int64, c Caller, key Key) bool {
+	return f.active() && (f.blocksSource(t, c) || f.blocksOrphan(t, c, key))
+}
+
+func (f *fence) freeKey(key Key) {
+	if !f.active() {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.byKey, key)
+}
+
+// FreeAddr lifts the fence from an address that a living pod owns now; port 0
+// for all but host-network pods.
+func (e *Engine) FreeAddr(a netip.AddrPort) {
+	if !e.fence.active() {
+		return
+	}
+	e.fence.mu.Lock()
+	defer e.fence.mu.Unlock()
+	delete(e.fence.byAddr, a)
+}
+
+// FreeUID lifts the fence from a pod that a live read showed to be present after
+// all.
+func (e *Engine) FreeUID(uid string) {
+	e.fence.mu.Lock()
+	defer e.fence.mu.Unlock()
+	if x := e.fence.byUID[uid]; x != nil {
+		e.fence.drop(x)
+	}
+}
+
+// FencedUID reports whether the pod is proven dead.
+func (e *Engine) FencedUID(uid string) bool {
+	if !e.fence.active() {
+		return false
+	}
+	e.fence.mu.Lock()
+	defer e.fence.mu.Unlock()
+	return e.fence.byUID[uid] != nil
+}

@@ -1,0 +1,135 @@
+package registry
+
+import (
+	"strings"
+	"time"
+)
+
+// Key names one instance: the application in upper case and the instance id
+// exactly as the client wrote it.
+type Key struct {
+	App string
+	ID  string
+}
+
+// NewKey returns the key for an application name in any case and an id.
+func NewKey(app, id string) Key { return Key{App: strings.ToUpper(app), ID: id} }
+
+func (k Key) String() string { return k.App + "/" + k.ID }
+
+func (k Key) compare(o Key) int {
+	if c := strings.Compare(k.App, o.App); c != 0 {
+		return c
+	}
+	return strings.Compare(k.ID, o.ID)
+}
+
+// Status is an instance status. The zero value None means that there is none,
+// as in "no override".
+type Status uint8
+
+// The statuses of the Eureka protocol, in the alphabetical order of their names.
+const (
+	None Status = iota
+	Down
+	OutOfService
+	Starting
+	Unknown
+	Up
+)
+
+var statusNames = [...]string{"", "DOWN", "OUT_OF_SERVICE", "STARTING", "UNKNOWN", "UP"}
+
+// String returns the protocol's name, or "" for None.
+func (s Status) String() string {
+	if int(s) >= len(statusNames) {
+		return ""
+	}
+	return statusNames[s]
+}
+
+// ParseStatus reads one of the protocol's five names in any case.
+// It returns None for anything else.
+func ParseStatus(name string) Status {
+	for s := Down; s <= Up; s++ {
+		if strings.EqualFold(name, statusNames[s]) {
+			return s
+		}
+	}
+	return None
+}
+
+// Counts is the number of listed instances by status, indexed by Status-1, that
+// is in the alphabetical order of the status names.
+type Counts [5]int
+
+// Of returns the number of instances with status s, zero for None.
+func (c Counts) Of(s Status) int {
+	if s == None || s > Up {
+		return 0
+	}
+	return c[s-1]
+}
+
+func (c *Counts) add(s Status, n int) {
+	if s != None && s <= Up {
+		c[s-1] += n
+	}
+}
+
+// Pair is one metadata entry. Order is kept because clients compare bodies.
+type Pair struct{ Key, Value string }
+
+// Port is a port number (0 to 65535) and whether the client declared it enabled.
+type Port struct {
+	Number  int
+	Enabled bool
+}
+
+// DataCenter is the client's dataCenterInfo: its name (Netflix, Amazon or MyOwn)
+// and, for Amazon, its metadata.
+type DataCenter struct {
+	Name     string
+	Metadata []Pair
+}
+
+// Record is what a client said about itself in its last registration. It is
+// immutable once it has been handed to the engine.
+type Record struct {
+	App      string // upper case
+	ID       string
+	HostName string
+	IPAddr   string // as the client wrote it; not always an address
+
+	VIP, SecureVIP   string // comma lists, verbatim
+	Port, SecurePort Port
+	CountryID        int
+	DataCenter       DataCenter
+	Metadata         []Pair
+
+	AppGroup, SID, ASG              string
+	HomePageURL, StatusPageURL      string
+	HealthCheckURL, SecureHealthURL string
+	CoordinatingServer              bool
+	Status                          Status        // as registered; None counts as Up
+	Dirty                           int64         // lastDirtyTimestamp, Unix ms
+	RenewalInterval, LeaseDuration  time.Duration // zero: the policy's default
+}
+
+// Key returns the record's key.
+func (r *Record) Key() Key { return Key{App: r.App, ID: r.ID} }
+
+// size estimates the length of the encoded record in bytes. Segments are cut by
+// it; nothing else depends on its exactness.
+func (r *Record) size() int {
+	n := 640 + 2*len(r.App) + len(r.ID) + len(r.HostName) + len(r.IPAddr) + len(r.VIP) + len(r.SecureVIP) +
+		len(r.AppGroup) + len(r.SID) + len(r.ASG) +
+		len(r.HomePageURL) + len(r.StatusPageURL) + len(r.HealthCheckURL) + len(r.SecureHealthURL)
+	for _, m := range r.Metadata {
+		n += len(m.Key) + len(m.Value) + 6
+	}
+	for _, m := range r.DataCenter.Metadata {
+		n += len(m.Key) + len(m.Value) + 6
+	}
+	return n
+}

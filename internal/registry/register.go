@@ -1,0 +1,271 @@
+package registry
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Register stores what a client says about itself. A direct registration always
+// replaces the record whole, whatever its timestamps say: the client that sends
+// it is the authority, and only merges between replicas compare versions.
+// The engine keeps rec; the caller must not change it afterwards.
+func (e *Engine) Register(now time.Time, c Caller, rec *Record, b Binding) Outcome {
+	e.Touch(now)
+	if e.fence.blocksRegistration(e.mono(now), c, rec) {
+		return Fenced
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := e.entry(rec.Key())
+	if n == nil && e.count >= e.opts.MaxInstances {
+		return Full
+	}
+	if n == nil {
+		n = e.insert(now, rec.Key())
+	}
+	if b.PodUID != "" {
+		e.fence.freeKey(n.key) // the id has a living owner again
+	}
+	e.keepRecord(now, n, rec)
+	n.clientStamp = e.stamp(now)
+	n.client.Store(uint32(reported(rec)))
+	e.setLease(n, rec)
+	e.renewed(now, n)
+	e.bind(now, n, b)
+	e.publish(now, n, Added)
+	return Done
+}
+
+// reported is the status a record claims; the reference server takes a missing
+// one for UP.
+func reported(r *Record) Status {
+	if r.Status == None {
+		return Up
+	}
+	return r.Status
+}
+
+func (e *Engine) insert(now time.Time, key Key) *entry {
+	n := &entry{key: key, registered: now.UnixMilli(), dueIndex: -1}
+	part := e.partition("")
+	part.members++
+	n.part.Store(part)
+	s := e.shard(key)
+	s.mu.Lock()
+	s.m[key] = n
+	s.mu.Unlock()
+	e.count++
+	return n
+}
+
+// keepRecord takes the new record unless it says exactly what the old one said,
+// so that a repeated registration does not show as a change.
+func (e *Engine) keepRecord(now time.Time, n *entry, rec *Record) {
+	h := contentHash(rec)
+	same := n.rec != nil && n.version.Hash == h
+	n.version = Version{Epoch: e.stamp(now), Dirty: rec.Dirty, Hash: h}
+	if !same {
+		n.rec = rec
+	}
+	n.dirty.Store(rec.Dirty)
+}
+
+// setLease takes the lease's numbers from the record, or the policy's for those
+// it lacks. Durations beyond the policy's maximum are clamped to it.
+func (e *Engine) setLease(n *entry, rec *Record) {
+	p := n.part.Load().policy
+	interval, duration := rec.RenewalInterval, rec.LeaseDuration
+	if interval <= 0 {
+		interval = p.DefaultInterval
+	}
+	if duration <= 0 {
+		duration = p.DefaultDuration
+	}
+	duration, interval = min(duration, p.MaxDuration), min(interval, p.MaxDuration)
+	if n.interval == interval && n.duration == duration {
+		return
+	}
+	e.uncount(n)
+	e.forgetInterval(n)
+	n.interval, n.duration = interval, duration
+	e.intervals[interval]++
+}
+
+func (e *Engine) forgetInterval(n *entry) {
+	if n.interval == 0 {
+		return
+	}
+	if e.intervals[n.interval]--; e.intervals[n.interval] == 0 {
+		delete(e.intervals, n.interval)
+	}
+}
+
+// renewed makes the lease fresh, under the engine's mutex.
+func (e *Engine) renewed(now time.Time, n *entry) {
+	n.lease.renewed.Store(e.mono(now))
+	n.lease.renewedMS.Store(now.UnixMilli())
+	e.revive(now, n)
+}
+
+// bind gives the entry its place in the cluster and the verdict in force there.
+func (e *Engine) bind(now time.Time, n *entry, b Binding) {
+	old := n.binding
+	if old.PodUID != b.PodUID {
+		dropMember(e.pods, old.PodUID, n)
+		if o := e.overrides[n.key]; o != nil && o.podUID == "" {
+			o.podUID = b.PodUID // set before the pod was known
+		}
+	}
+	if b.PodUID != "" {
+		addMember(e.pods, b.PodUID, n)
+	}
+	if old.Node != b.Node {
+		e.leaveNode(old.Node, n)
+	}
+	e.joinNode(b.Node, n)
+	e.uncount(n)
+	n.binding = b
+	part := e.partition(b.Partition)
+	if prev := n.part.Swap(part); prev != part {
+		delete(prev.overdue, n)
+		prev.members--
+		part.members++
+		e.judge(prev, e.mono(now))
+	}
+	n.setFlag(flagOut, b.Verdict.OutOfService)
+	e.recount(now, n)
+}
+
+// Rebind changes what is known about an instance's pod. It reports false when
+// there is no such record.
+func (e *Engine) Rebind(now time.Time, key Key, b Binding) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := e.entry(key)
+	if n == nil {
+		return false
+	}
+	e.bind(now, n, b)
+	e.publish(now, n, Modified)
+	return true
+}
+
+// SetVerdict puts the cluster's conclusion about an instance in force.
+// It reports whether anything changed.
+func (e *Engine) SetVerdict(now time.Time, key Key, v Verdict) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := e.entry(key)
+	if n == nil || n.binding.Verdict == v {
+		return false
+	}
+	e.uncount(n)
+	n.binding.Verdict = v
+	n.setFlag(flagOut, v.OutOfService)
+	e.recount(now, n)
+	e.publish(now, n, Modified)
+	return true
+}
+
+// Cancel removes an instance at its own request, and with it its override.
+func (e *Engine) Cancel(now time.Time, c Caller, key Key) Outcome {
+	e.Touch(now)
+	if e.fence.blocks(e.mono(now), c, key) {
+		return Fenced
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.overrides, key)
+	n := e.entry(key)
+	if n == nil {
+		return NotFound
+	}
+	e.bury(now, key)
+	e.remove(now, n)
+	return Done
+}
+
+// Remove takes an instance off the registry because its address now belongs to
+// somebody else. This proves nothing about a pod, so nothing is fenced and the
+// override stays.
+func (e *Engine) Remove(now time.Time, key Key) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := e.entry(key)
+	if n == nil {
+		return false
+	}
+	e.bury(now, key)
+	e.remove(now, n)
+	return true
+}
+
+// Proof says that a pod is certainly gone.
+type Proof struct {
+	UID string
+	// Addrs are the pod's addresses; with a port for pods on the host network,
+	// which share their address with others, and port 0 for all other pods.
+	Addrs []netip.AddrPort
+	// Reason is a stable name such as PodGone.
+	Reason string
+}
+
+// Prove removes every instance bound to the dead pod, ends their overrides and
+// fences the pod. It returns what was removed.
+func (e *Engine) Prove(now time.Time, p Proof) []*Instance {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var gone []*Instance
+	var keys []Key
+	for n := range e.pods[p.UID] {
+		if n.view != nil {
+			gone = append(gone, n.view)
+		}
+		keys = append(keys, n.key)
+	}
+	for key, o := range e.overrides {
+		if o.podUID == p.UID {
+			delete(e.overrides, key)
+		}
+	}
+	for _, key := range keys {
+		e.bury(now, key)
+		e.remove(now, e.entry(key))
+	}
+	e.fence.add(e.mono(now), p, keys)
+	return gone
+}
+
+// remove drops the entry itself; why is the caller's business.
+func (e *Engine) remove(now time.Time, n *entry) {
+	n.setFlag(flagGone, true)
+	s := e.shard(n.key)
+	s.mu.Lock()
+	delete(s.m, n.key)
+	s.mu.Unlock()
+	e.count--
+	e.due.remove(n)
+	e.uncount(n)
+	e.forgetInterval(n)
+	part := n.part.Load()
+	delete(part.overdue, n)
+	part.members--
+	dropMember(e.pods, n.binding.PodUID, n)
+	e.leaveNode(n.binding.Node, n)
+	e.withdraw(now, n)
+	e.judge(part, e.mono(now))
+}
+
+func addMember(m map[string]map[*entry]struct{}, name string, n *entry) {
+	if m[name] == nil {
+		m[name] = map[*entry]struct{}{}
+	}
+	m[name][n] = struct{}{}
+}
+
+func dropMember(m map[string]map[*entry]struct{}, name string, n *entry) {
+	delete(m[name], n)
+	if len(m[name]) == 0 {
+		delete(m, name)
+	}
+}

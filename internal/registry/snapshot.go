@@ -1,0 +1,172 @@
+package registry
+
+import (
+	"iter"
+	"sync"
+	"sync/atomic"
+)
+
+// MemoSlots is the number of derived values an immutable instance or segment can
+// carry. What the slots mean is the reader's business: one per body format.
+const MemoSlots = 2
+
+// Memo is a value derived once from something immutable. It lives and dies with
+// it, so nothing has to be invalidated.
+type Memo struct {
+	once  sync.Once
+	value any
+}
+
+// Get returns the derived value, building it on the first call. Concurrent first
+// calls build once.
+func (m *Memo) Get(build func() any) any {
+	m.once.Do(func() { m.value = build() })
+	return m.value
+}
+
+// Action is the last kind of change of an instance, as the protocol names it.
+type Action uint8
+
+// The protocol's change kinds.
+const (
+	Added Action = iota
+	Modified
+	Deleted
+)
+
+// String returns the protocol's name.
+func (a Action) String() string { return [...]string{"ADDED", "MODIFIED", "DELETED"}[a] }
+
+// Instance is one instance as it was shown at one moment. It is immutable, but
+// for LastRenewal, which is read from the live lease.
+type Instance struct {
+	*Record
+	// Status is what the world sees; Client is what the client reported last.
+	Status, Client Status
+	// Override is the operator's override, None when there is none.
+	Override Status
+	// Verdict is the cluster's conclusion in force, with its reason.
+	Verdict Verdict
+	Action  Action
+	// Binding facts for readers: the pod the instance belongs to, if any.
+	Partition, PodUID, Node string
+	// Interval and Duration are the lease's effective numbers.
+	Interval, Duration int // seconds
+	// Wall-clock times in Unix ms; zero when it never happened.
+	RegisteredMS, UpdatedMS, ServiceUpMS, EvictedMS int64
+
+	lease *lease
+	memos [MemoSlots]Memo
+}
+
+// LastRenewalMS returns the time of the last renewal in Unix ms, live.
+func (i *Instance) LastRenewalMS() int64 { return i.lease.renewedMS.Load() }
+
+// Memo returns the instance's slot for values derived from it.
+func (i *Instance) Memo(slot int) *Memo { return &i.memos[slot] }
+
+// Snapshot is the whole registry at one moment. It is immutable and may be kept.
+type Snapshot struct {
+	// Version grows with every change; it is the delta's versions__delta.
+	Version int64
+	// Counts are the listed instances by status.
+	Counts Counts
+
+	byKey    tree // (APP, id)
+	byID     tree // (id, APP)
+	byVIP    tree // (vip, APP id)
+	bySecure tree // (svip, APP id)
+	changes  tree // (APP, id) of the change log's newest entries
+
+	memos [MemoSlots]Memo
+}
+
+// Len returns the number of listed instances.
+func (s *Snapshot) Len() int { return s.byKey.len() }
+
+// Get returns one listed instance, nil if there is none.
+func (s *Snapshot) Get(key Key) *Instance { return s.byKey.get(key) }
+
+// Segments yields the registry in key order, a segment at a time.
+func (s *Snapshot) Segments() iter.Seq[*Segment] { return s.byKey.segments() }
+
+// All yields every listed instance in key order.
+func (s *Snapshot) All() iter.Seq[*Instance] { return values(s.byKey.ascend(Key{})) }
+
+// App yields the listed instances of an application (upper case) by id.
+func (s *Snapshot) App(app string) iter.Seq[*Instance] {
+	return prefixed(s.byKey, app)
+}
+
+// ByID yields the listed instances with this id, in any application.
+func (s *Snapshot) ByID(id string) iter.Seq[*Instance] { return prefixed(s.byID, id) }
+
+// VIP yields the instances whose vipAddress list names vip, by application and id.
+func (s *Snapshot) VIP(vip string) iter.Seq[*Instance] { return prefixed(s.byVIP, vip) }
+
+// SecureVIP is VIP for secureVipAddress.
+func (s *Snapshot) SecureVIP(vip string) iter.Seq[*Instance] { return prefixed(s.bySecure, vip) }
+
+// Changes yields the newest change of every instance that changed within the
+// retention: application by application and, within one, additions and
+// modifications before deletions, because clients that delete first can drop the
+// application on the way. A deleted instance is shown UP: some clients skip
+// others.
+func (s *Snapshot) Changes() iter.Seq[*Instance] {
+	return func(yield func(*Instance) bool) {
+		var app string
+		var deleted []*Instance
+		flush := func() bool {
+			for _, d := range deleted {
+				if !yield(d) {
+					return false
+				}
+			}
+			deleted = deleted[:0]
+			return true
+		}
+		for key, inst := range s.changes.ascend(Key{}) {
+			if key.App != app {
+				if !flush() {
+					return
+				}
+				app = key.App
+			}
+			if inst.Action == Deleted {
+				deleted = append(deleted, inst)
+			} else if !yield(inst) {
+				return
+			}
+		}
+		flush()
+	}
+}
+
+// Memo returns the snapshot's slot for values derived from it.
+func (s *Snapshot) Memo(slot int) *Memo { return &s.memos[slot] }
+
+// lease is the part of an instance that heartbeats touch without any lock.
+type lease struct {
+	renewed   atomic.Int64 // monotonic ns since the engine's epoch
+	renewedMS atomic.Int64 // the same moment in Unix ms
+}
+
+func values(seq iter.Seq2[Key, *Instance]) iter.Seq[*Instance] {
+	return func(yield func(*Instance) bool) {
+		for _, inst := range seq {
+			if !yield(inst) {
+				return
+			}
+		}
+	}
+}
+
+func prefixed(t tree, first string) iter.Seq[*Instance] {
+	return func(yield func(*Instance) bool) {
+		for key, inst := range t.ascend(Key{App: first}) {
+			if key.App != first || !yield(inst) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package registry
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"time"
+)
+
+// Stamp is a hybrid timestamp: wall-clock milliseconds, a counter for events
+// within one, and the replica's slot. Stamps of one engine strictly increase,
+// also when its wall clock steps back.
+type Stamp struct {
+	MS   int64
+	N    uint32
+	Slot uint16
+}
+
+func (s Stamp) compare(o Stamp) int {
+	return cmp.Or(cmp.Compare(s.MS, o.MS), cmp.Compare(s.N, o.N), cmp.Compare(s.Slot, o.Slot))
+}
+
+func (s Stamp) after(o Stamp) bool { return s.compare(o) > 0 }
+
+// stamp returns the next stamp of this engine.
+func (e *Engine) stamp(now time.Time) Stamp {
+	s := Stamp{MS: now.UnixMilli(), Slot: e.opts.Slot}
+	if s.MS <= e.clock.MS {
+		s.MS, s.N = e.clock.MS, e.clock.N+1
+	}
+	e.clock = s
+	return s
+}
+
+// observe moves the engine's clock past a stamp received from a peer.
+func (e *Engine) observe(s Stamp) {
+	if s.after(e.clock) {
+		e.clock.MS, e.clock.N = s.MS, s.N
+	}
+}
+
+// Version orders the records of one key between replicas: by the registration's
+// epoch, then by the client's lastDirtyTimestamp, then by content, so that any
+// two replicas choose alike.
+type Version struct {
+	Epoch Stamp
+	Dirty int64
+	Hash  uint64
+}
+
+func (v Version) compare(o Version) int {
+	return cmp.Or(v.Epoch.compare(o.Epoch), cmp.Compare(v.Dirty, o.Dirty), cmp.Compare(v.Hash, o.Hash))
+}
+
+// contentHash is a stable digest of everything a client said in a record.
+func contentHash(r *Record) uint64 {
+	h := sha256.New()
+	for _, s := range []string{
+		r.App, r.ID, r.HostName, r.IPAddr, r.VIP, r.SecureVIP, r.DataCenter.Name, r.AppGroup, r.SID, r.ASG,
+		r.HomePageURL, r.StatusPageURL, r.HealthCheckURL, r.SecureHealthURL,
+	} {
+		writeString(h, s)
+	}
+	writePairs(h, r.Metadata)
+	writePairs(h, r.DataCenter.Metadata)
+	for _, n := range []int64{
+		int64(r.Port.Number), flag(r.Port.Enabled), int64(r.SecurePort.Number), flag(r.SecurePort.Enabled),
+		int64(r.CountryID), flag(r.CoordinatingServer), int64(r.Status), r.Dirty,
+		int64(r.RenewalInterval), int64(r.LeaseDuration),
+	} {
+		writeInt(h, n)
+	}
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+func writePairs(h hash.Hash, pairs []Pair) {
+	writeInt(h, int64(len(pairs)))
+	for _, p := range pairs {
+		writeString(h, p.Key)
+		writeString(h, p.Value)
+	}
+}
+
+func writeString(h hash.Hash, s string) {
+	writeInt(h, int64(len(s)))
+	h.Write([]byte(s))
+}
+
+func writeInt(h hash.Hash, n int64) {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(n))
+	h.Write(b[:])
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
