@@ -1,0 +1,30 @@
+package controlplane
+
+import (
+	"errors"
+	"math/rand/v2"
+	"net"
+	"strconv"
+)
+
+// Ports are taken from below the range the kernel gives to outgoing connections
+// (32768 and up on Linux). A client that redials a stopped API server could
+// otherwise be given the very same port as its source and end up talking to
+// itself, and the restarted server would find its port taken.
+const (
+	firstPort = 20000
+	portCount = 12000
+)
+
+func freePort(host string) (string, error) {
+	for range 100 {
+		port := strconv.Itoa(firstPort + rand.IntN(portCount))
+		listener, err := net.Listen("tcp", net.JoinHostPort(host, port))
+		if err != nil {
+			continue
+		}
+		listener.Close()
+		return port, nil
+	}
+	return "", errors.New("finding a free port: 100 tries found none")
+}
