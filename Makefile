@@ -1,0 +1,111 @@
+# Everything a person or a pipeline runs here. It needs Go, make and git; the
+# tools are pinned in hack/tools, the control plane is found or built by
+# hack/cluster.
+
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+IMAGE    ?= kureka:$(VERSION)
+FUZZTIME ?= 30s
+COUNT    ?= 1
+BENCH    ?= .
+COMPARE  ?=
+
+TOOL     := go tool -modfile=hack/tools/go.mod
+PROGRESS := hack/progress.sh
+LDFLAGS   = -s -w -X github.com/kureka/kureka/internal/version.linked=$(VERSION)
+# The race detector needs a C compiler; without one the tests run all the same.
+RACE      = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Show this list.
+	@awk 'BEGIN { FS = ":.*## " } /^##@ / { print "\n" substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+##@ Use
+
+.PHONY: build
+build: ## Build the commands into bin/.
+	@$(PROGRESS) "building the commands" go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+
+.PHONY: demo
+demo: cluster-ensure ## Show the incident and its end on a real API server (COMPARE=1: beside the reference server).
+	@go run ./hack/demo $(if $(COMPARE),--compare)
+
+.PHONY: cluster-up
+cluster-up: cluster-ensure ## Start a control plane of your own and leave it running.
+	@go run ./hack/cluster up
+
+.PHONY: cluster-down
+cluster-down: ## Stop that control plane.
+	@go run ./hack/cluster down
+
+.PHONY: cluster-ensure
+cluster-ensure: ## Find, download or build the control plane; once per machine.
+	@$(PROGRESS) "looking for the control plane" go run ./hack/cluster ensure
+
+.PHONY: image
+image: ## Build the container image.
+	docker build --build-arg VERSION=$(VERSION) --tag $(IMAGE) .
+
+.PHONY: clean
+clean: ## Remove what the build left here.
+	rm -rf bin dist
+
+##@ Check
+
+.PHONY: test
+test: cluster-ensure vet lint unit ## Check everything: vet, lint, all tests on a real API server, the incident.
+
+.PHONY: vet
+vet:
+	@$(PROGRESS) "vetting" go vet ./...
+
+.PHONY: lint
+lint: ## Run the linters, the import rules among them.
+	@$(PROGRESS) "linting (builds the linter first, once)" $(TOOL) golangci-lint run ./...
+
+.PHONY: unit
+unit: cluster-ensure ## Run all tests, with the race detector.
+	@$(if $(RACE),,echo "note: no C compiler, so the race detector is off")
+	@$(PROGRESS) "testing" go test $(RACE) -shuffle=on ./...
+
+.PHONY: conformance
+conformance: ## Talk to the server as the clients do.
+ifneq ($(wildcard test/conformance/run),)
+	@test/conformance/run
+else
+	@$(PROGRESS) "testing the protocol" go test -count=1 ./internal/server/... ./internal/eureka/...
+endif
+
+.PHONY: fuzz
+fuzz: ## Fuzz every parser for FUZZTIME each.
+	@hack/fuzz.sh $(FUZZTIME)
+
+.PHONY: bench
+bench: ## Run the benchmarks (BENCH=name, COUNT=10 for a comparison).
+	@$(PROGRESS) "measuring" go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./internal/...
+
+.PHONY: bench-diff
+bench-diff: ## Compare two saved benchmark outputs, OLD=file NEW=file.
+	@$(TOOL) benchstat $(OLD) $(NEW)
+
+##@ Change
+
+.PHONY: fmt
+fmt: ## Format the code.
+	@$(PROGRESS) "formatting" $(TOOL) golangci-lint fmt
+
+.PHONY: generate
+generate: ## Write every generated file.
+	@$(PROGRESS) "generating" go generate ./...
+	@go test ./internal/archtest -run '^TestLinter_' -count=1 -update
+ifneq ($(wildcard api/*/*_types.go),)
+	@$(PROGRESS) "generating the custom resources" $(TOOL) controller-gen object crd paths=./api/... output:crd:artifacts:config=config/crd/bases
+endif
+
+.PHONY: verify
+verify: ## Fail when a generated file, a go.mod, the format or a path in a document is not as it should be.
+	@hack/verify-tree.sh $(MAKE) --no-print-directory generate
+	@hack/verify-modules.sh
+	@$(PROGRESS) "checking the format (builds the formatter first, once)" $(TOOL) golangci-lint fmt --diff
+	@hack/verify-docs.sh
