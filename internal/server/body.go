@@ -1,0 +1,169 @@
+package server
+
+import (
+	"bytes"
+	"iter"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/kureka/kureka/internal/eureka"
+	"github.com/kureka/kureka/internal/registry"
+)
+
+// Memos hold one value per format, whose number is the slot.
+const _ = uint(registry.MemoSlots - 1 - int(eureka.XML))
+
+// bodies builds response bodies. Encoding an instance costs about a microsecond
+// and deflating it twenty times that, so what is kept is the segment, with its
+// deflated form; instances are encoded anew whenever their segment changes.
+type bodies struct {
+	segments  *prometheus.CounterVec
+	buffers   sync.Pool // of *bytes.Buffer
+	deflaters sync.Pool // of *flate.Writer
+	zippers   sync.Pool // of *gzip.Writer
+}
+
+// document is a body as a list of pieces, which it shares with other documents.
+// A large registry is never joined in memory.
+type document struct {
+	pieces [][]byte
+	size   int
+}
+
+func (d *document) add(piece []byte) {
+	d.pieces = append(d.pieces, piece)
+	d.size += len(piece)
+}
+
+// segmentBody is one segment as it stands in a document, from the start of its
+// first instance to the end of its last. Both forms are made when first asked
+// for and live as long as the segment.
+type segmentBody struct {
+	plain  func() []byte
+	packed func() packedSegment
+}
+
+func (b *bodies) segment(f eureka.Format, seg *registry.Segment) *segmentBody {
+	body, _ := seg.Memo(int(f)).Get(func() any {
+		return &segmentBody{
+			plain: sync.OnceValue(func() []byte {
+				buf := b.encode(f, seg)
+				defer b.recycle(buf)
+				b.segments.WithLabelValues(f.String(), "identity").Inc()
+				return bytes.Clone(buf.Bytes())
+			}),
+			packed: sync.OnceValue(func() packedSegment {
+				buf := b.encode(f, seg)
+				defer b.recycle(buf)
+				b.segments.WithLabelValues(f.String(), "gzip").Inc()
+				return b.deflate(buf.Bytes())
+			}),
+		}
+	}).(*segmentBody)
+	return body
+}
+
+// encode returns the segment in a buffer of the pool.
+func (b *bodies) encode(f eureka.Format, seg *registry.Segment) *bytes.Buffer {
+	buf := b.buffer()
+	enc := encoder{format: f}
+	app := seg.At(0).App
+	for i := range seg.Len() {
+		inst := seg.At(i)
+		dst := buf.AvailableBuffer()
+		if i > 0 {
+			dst = appendBetween(dst, f, app, inst.App)
+		}
+		buf.Write(enc.appendInstance(dst, inst))
+		app = inst.App
+	}
+	return buf
+}
+
+// full returns the whole registry as a document.
+func (b *bodies) full(f eureka.Format, head []byte, segments iter.Seq[*registry.Segment]) document {
+	var d document
+	d.add(b.walk(f, head, segments, func(before []byte, seg *segmentBody) {
+		d.add(before)
+		d.add(seg.plain())
+	}))
+	return d
+}
+
+// fullGzip is full in one gzip member. Segments were deflated on their own; what
+// stands between them depends on their neighbours and goes in as stored blocks.
+func (b *bodies) fullGzip(f eureka.Format, head []byte, segments iter.Seq[*registry.Segment]) document {
+	var m member
+	m.begin()
+	m.end(b.walk(f, head, segments, func(before []byte, seg *segmentBody) {
+		m.stored(before)
+		m.deflated(seg.packed())
+	}))
+	return m.document
+}
+
+// walk calls visit for every segment with the text before it, and returns the
+// text after the last one. Head is the text before everything.
+func (b *bodies) walk(f eureka.Format, head []byte, segments iter.Seq[*registry.Segment], visit func([]byte, *segmentBody)) []byte {
+	text, app := head, ""
+	for seg := range segments {
+		visit(appendBetween(text, f, app, seg.At(0).App), b.segment(f, seg))
+		text, app = nil, seg.At(seg.Len()-1).App
+	}
+	return appendEnd(text, f, app)
+}
+
+// list returns a few instances as an applications document in a buffer of the
+// pool. They must be grouped by application.
+func (b *bodies) list(f eureka.Format, head []byte, instances iter.Seq[*registry.Instance]) *bytes.Buffer {
+	buf := b.buffer()
+	buf.Write(head)
+	enc := encoder{format: f}
+	app := ""
+	for inst := range instances {
+		buf.Write(enc.appendInstance(appendBetween(buf.AvailableBuffer(), f, app, inst.App), inst))
+		app = inst.App
+	}
+	buf.Write(appendEnd(buf.AvailableBuffer(), f, app))
+	return buf
+}
+
+// appendBetween appends what stands between an instance of one application and
+// one of the next. The first of a document has "" before it.
+func appendBetween(dst []byte, f eureka.Format, app, next string) []byte {
+	if app == next {
+		return append(dst, f.Separator()...)
+	}
+	if app != "" {
+		dst = append(append(dst, f.AppClose()...), f.Separator()...)
+	}
+	return f.AppendAppOpen(dst, next)
+}
+
+// appendEnd appends what stands after the last instance.
+func appendEnd(dst []byte, f eureka.Format, app string) []byte {
+	if app != "" {
+		dst = append(dst, f.AppClose()...)
+	}
+	return append(dst, f.Tail()...)
+}
+
+const (
+	bufferSize    = 64 << 10 // of a new buffer: about a segment
+	bufferMaxKept = 1 << 20  // larger ones are not kept
+)
+
+func (b *bodies) buffer() *bytes.Buffer {
+	if buf, ok := b.buffers.Get().(*bytes.Buffer); ok {
+		return buf
+	}
+	return bytes.NewBuffer(make([]byte, 0, bufferSize))
+}
+
+func (b *bodies) recycle(buf *bytes.Buffer) {
+	if buf.Cap() <= bufferMaxKept {
+		buf.Reset()
+		b.buffers.Put(buf)
+	}
+}

@@ -1,0 +1,78 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+)
+
+// endpoint is what can be done with one resource.
+type endpoint struct {
+	name string
+	// list marks reads of many instances: they wait for the start gate and have
+	// slots of their own.
+	list       bool
+	operations map[string]operation // by method
+	allow      string
+}
+
+// operation is one method of an endpoint with the status codes it usually ends
+// in, for which the counters exist from the start.
+type operation struct {
+	handle func(*server, *call)
+	codes  []int
+}
+
+// endpoints returns what can be done with every resource.
+func endpoints() [resourceCount]endpoint {
+	read := func(handle func(*server, *call), codes ...int) operation {
+		return operation{handle, append(codes, http.StatusOK, http.StatusServiceUnavailable)}
+	}
+	write := func(handle func(*server, *call), codes ...int) operation {
+		return operation{handle, append(codes, http.StatusOK, http.StatusNotFound)}
+	}
+	register := operation{(*server).register, []int{
+		http.StatusNoContent, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable,
+	}}
+	const get, post, put, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
+	all := [resourceCount]endpoint{
+		unknown: {name: "unknown"},
+		apps:    {name: "apps", list: true, operations: map[string]operation{get: read((*server).allApps)}},
+		// A client whose application is called delta registers under its path.
+		delta: {name: "delta", list: true, operations: map[string]operation{get: read((*server).changes), post: register}},
+		app: {name: "app", list: true, operations: map[string]operation{
+			get: read((*server).oneApp, http.StatusNotFound), post: register,
+		}},
+		instance: {name: "instance", operations: map[string]operation{
+			get: read((*server).oneInstance, http.StatusNotFound), put: write((*server).renew), del: write((*server).cancel),
+		}},
+		status: {name: "status", operations: map[string]operation{
+			put: write((*server).setOverride, http.StatusInternalServerError), del: write((*server).clearOverride),
+		}},
+		metadata: {name: "metadata", operations: map[string]operation{
+			put: write((*server).putMetadata, http.StatusRequestEntityTooLarge),
+		}},
+		instanceByID: {name: "instances", operations: map[string]operation{get: read((*server).firstByID, http.StatusNotFound)}},
+		vip:          {name: "vip", list: true, operations: map[string]operation{get: read((*server).byVIP)}},
+		secureVIP:    {name: "svip", list: true, operations: map[string]operation{get: read((*server).bySecureVIP)}},
+		asg:          {name: "asg", operations: map[string]operation{put: {(*server).accept, []int{http.StatusOK}}}},
+	}
+	for i := range all {
+		all[i].allow = allowed(all[i].operations)
+	}
+	return all
+}
+
+// allowed lists the methods for the Allow header.
+func allowed(operations map[string]operation) string {
+	var methods []string
+	for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete} {
+		name := m
+		if m == http.MethodHead {
+			name = http.MethodGet
+		}
+		if _, ok := operations[name]; ok {
+			methods = append(methods, m)
+		}
+	}
+	return strings.Join(methods, ", ")
+}

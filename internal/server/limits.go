@@ -1,0 +1,93 @@
+package server
+
+import (
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// Limits bound what clients can make the server do. A zero field means its
+// default, so the zero value is the default as a whole.
+type Limits struct {
+	// MaxBodyBytes bounds the body of a registration, before and after
+	// decompression. Larger ones are answered 413. Usual bodies have 1 to 2 KiB;
+	// the default of 128 KiB leaves room for long metadata.
+	MaxBodyBytes int64
+	// MaxURLBytes bounds path and query, which carry ids and metadata. Longer
+	// ones are answered 414. Default 32 KiB.
+	MaxURLBytes int
+	// MaxHeaderBytes bounds request line and header fields. Default 64 KiB.
+	MaxHeaderBytes int
+
+	// MaxLists bounds the list reads answered at a time. A list read may last as
+	// long as its client reads slowly, and shares its body with all others, so the
+	// default is high: 8192. Those beyond are answered 503.
+	MaxLists int
+	// MaxOthers bounds all other requests answered at a time, apart from the
+	// lists, so that slow readers do not keep heartbeats out. With MaxBodyBytes it
+	// bounds the memory held by bodies being received. Default 2048.
+	MaxOthers int
+
+	// ReadTimeout bounds the time from the first byte of a request to its last.
+	// Clients give up after 8 s, and a registration that stalls for so long is of
+	// no use to anybody. Default 8 s.
+	ReadTimeout time.Duration
+	// WriteTimeout cuts off clients that read their answer too slowly. It is long
+	// because a large registry over a thin line takes its time. Default 60 s.
+	WriteTimeout time.Duration
+	// IdleTimeout bounds how long a connection is kept between requests. It must
+	// outlast the clients' 30 s rhythm with room for one that is skipped, or every
+	// heartbeat opens a connection. Default 120 s.
+	IdleTimeout time.Duration
+}
+
+// withDefaults returns the limits with every zero field set.
+func (l Limits) withDefaults() Limits {
+	defaultTo(&l.MaxBodyBytes, 128<<10)
+	defaultTo(&l.MaxURLBytes, 32<<10)
+	defaultTo(&l.MaxHeaderBytes, 64<<10)
+	defaultTo(&l.MaxLists, 8192)
+	defaultTo(&l.MaxOthers, 2048)
+	defaultTo(&l.ReadTimeout, 8*time.Second)
+	defaultTo(&l.WriteTimeout, 60*time.Second)
+	defaultTo(&l.IdleTimeout, 120*time.Second)
+	return l
+}
+
+func defaultTo[T int | int64 | time.Duration](field *T, value T) {
+	if *field <= 0 {
+		*field = value
+	}
+}
+
+// NewHTTPServer returns a server for the handler with the limits' sizes and
+// timeouts. Address, TLS and error log are the caller's to set. The limits on
+// bodies, URLs and concurrency are the handler's own.
+func NewHTTPServer(handler http.Handler, limits Limits) *http.Server {
+	limits = limits.withDefaults()
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: limits.ReadTimeout,
+		ReadTimeout:       limits.ReadTimeout,
+		WriteTimeout:      limits.WriteTimeout,
+		IdleTimeout:       limits.IdleTimeout,
+		MaxHeaderBytes:    limits.MaxHeaderBytes,
+	}
+}
+
+// slots count the requests of one class that are being answered.
+type slots struct {
+	used atomic.Int64
+	max  int64
+}
+
+// take reports whether there was a slot. If so, it has to be released.
+func (s *slots) take() bool {
+	if s.used.Add(1) > s.max {
+		s.used.Add(-1)
+		return false
+	}
+	return true
+}
+
+func (s *slots) release() { s.used.Add(-1) }

@@ -1,0 +1,107 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Reasons for which a request is refused before its operation is reached.
+const (
+	refusedBusy    = "busy"    // too many at a time
+	refusedClosed  = "closed"  // the start gate is closed
+	refusedBrowser = "browser" // a write that a web page sent
+	refusedURL     = "url"     // the URL is too long
+)
+
+// metrics measure the API. Labels are bounded: routes are resources, not paths,
+// and methods and codes come from fixed sets.
+type metrics struct {
+	requests *prometheus.CounterVec
+	refused  *prometheus.CounterVec
+	segments *prometheus.CounterVec
+	known    map[requestLabels]prometheus.Counter
+	duration [resourceCount]prometheus.Observer
+}
+
+type requestLabels struct {
+	to     resource
+	method string
+	code   int
+}
+
+func newMetrics(reg prometheus.Registerer, endpoints *[resourceCount]endpoint, lists, others *slots) (*metrics, error) {
+	m := &metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "kureka_http_requests_total",
+			Help: "Requests to the Eureka API by route, method and status code.",
+		}, []string{"route", "method", "code"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "kureka_http_refused_total",
+			Help: "Requests to the Eureka API refused before they reached the registry.",
+		}, []string{"reason"}),
+		segments: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "kureka_http_segments_encoded_total",
+			Help: "Segments of the registry encoded for full fetches, by format and encoding.",
+		}, []string{"format", "encoding"}),
+		known: map[requestLabels]prometheus.Counter{},
+	}
+	duration := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "kureka_http_request_duration_seconds",
+		Help:    "Time from a request's header to the end of its answer, by route.",
+		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 8, 30},
+	}, []string{"route"})
+	for _, reason := range []string{refusedBusy, refusedClosed, refusedBrowser, refusedURL} {
+		m.refused.WithLabelValues(reason)
+	}
+	for to, ep := range endpoints {
+		m.duration[to] = duration.WithLabelValues(ep.name)
+		for method, op := range ep.operations {
+			for _, code := range op.codes {
+				m.known[requestLabels{resource(to), method, code}] = m.requests.WithLabelValues(ep.name, method, strconv.Itoa(code))
+			}
+		}
+	}
+	if reg == nil {
+		return m, nil
+	}
+	for _, c := range []prometheus.Collector{
+		m.requests, m.refused, m.segments, duration, inFlight("list", lists), inFlight("other", others),
+	} {
+		if err := reg.Register(c); err != nil {
+			return nil, fmt.Errorf("registering a metric: %w", err)
+		}
+	}
+	return m, nil
+}
+
+func inFlight(class string, s *slots) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name:        "kureka_http_requests_in_flight",
+		Help:        "Requests to the Eureka API being answered, list reads apart from all others.",
+		ConstLabels: prometheus.Labels{"class": class},
+	}, func() float64 { return float64(s.used.Load()) })
+}
+
+// observe counts one answered request.
+func (m *metrics) observe(to resource, route, method string, code int, took time.Duration) {
+	m.duration[to].Observe(took.Seconds())
+	method = methodLabel(method)
+	counter, ok := m.known[requestLabels{to, method, code}]
+	if !ok {
+		counter = m.requests.WithLabelValues(route, method, strconv.Itoa(code))
+	}
+	counter.Inc()
+}
+
+// methodLabel keeps the label bounded: a method is whatever a client writes.
+func methodLabel(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete:
+		return method
+	}
+	return "other"
+}

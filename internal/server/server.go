@@ -1,0 +1,178 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/kureka/kureka/internal/registry"
+)
+
+// Registry is what the server needs of the registry. All methods may be called
+// concurrently. The source is the address a request came from, invalid when it
+// is unknown.
+type Registry interface {
+	Register(now time.Time, src netip.Addr, rec *registry.Record) registry.Outcome
+	Renew(now time.Time, src netip.Addr, key registry.Key, beat registry.Beat) registry.Outcome
+	Cancel(now time.Time, src netip.Addr, key registry.Key) registry.Outcome
+	SetOverride(now time.Time, src netip.Addr, key registry.Key, status registry.Status) registry.Outcome
+	ClearOverride(now time.Time, src netip.Addr, key registry.Key) registry.Outcome
+	PutMetadata(now time.Time, src netip.Addr, key registry.Key, pairs []registry.Pair) registry.Outcome
+	// Snapshot returns the registry as it is now. A call that starts after a write
+	// has returned includes that write.
+	Snapshot() *registry.Snapshot
+	// Touch notes that a client asked for something.
+	Touch(now time.Time)
+}
+
+// Options configure the API.
+type Options struct {
+	// Registry answers; required.
+	Registry Registry
+	// Clock tells the time; required.
+	Clock func() time.Time
+	// Gate says whether list reads are answered yet. Until then they get an empty
+	// 503, so that clients keep what they have instead of dropping what has not
+	// come back yet. Nil means always.
+	Gate func(now time.Time) bool
+	// Logger gets panics, and refused registrations at V(1). Bodies are not logged.
+	Logger logr.Logger
+	// Registerer takes the metrics; nil keeps them to the server.
+	Registerer prometheus.Registerer
+	Limits     Limits
+	// TrustedProxies are the addresses of reverse proxies. A request from one of
+	// them has an unknown source.
+	TrustedProxies []netip.Prefix
+	// Prefixes are the base paths, DefaultPrefixes if empty.
+	Prefixes []string
+}
+
+// New returns the handler of the Eureka API. It answers every path, so that an
+// unknown one gets an empty 404 and not a page.
+func New(opts Options) (http.Handler, error) {
+	if opts.Registry == nil || opts.Clock == nil {
+		return nil, errors.New("building the Eureka API: registry and clock are required")
+	}
+	limits := opts.Limits.withDefaults()
+	s := &server{
+		opts:      opts,
+		limits:    limits,
+		router:    newRouter(opts.Prefixes),
+		endpoints: endpoints(),
+	}
+	s.lists.max, s.others.max = int64(limits.MaxLists), int64(limits.MaxOthers)
+	m, err := newMetrics(opts.Registerer, &s.endpoints, &s.lists, &s.others)
+	if err != nil {
+		return nil, fmt.Errorf("building the Eureka API: %w", err)
+	}
+	s.metrics = m
+	s.bodies.segments = m.segments
+	return s, nil
+}
+
+type server struct {
+	opts      Options
+	limits    Limits
+	router    router
+	endpoints [resourceCount]endpoint
+	metrics   *metrics
+	bodies    bodies
+	lists     slots
+	others    slots
+}
+
+// ServeHTTP answers one request.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := &call{w: w, r: r, now: s.opts.Clock(), route: s.router.match(r.URL.EscapedPath())}
+	defer s.finish(c)
+	s.serve(c)
+}
+
+func (s *server) serve(c *call) {
+	ep := &s.endpoints[c.to]
+	op, ok := ep.operations[c.method()]
+	switch {
+	case len(c.r.RequestURI) > s.limits.MaxURLBytes:
+		s.turnAway(c, http.StatusRequestURITooLong, refusedURL)
+		return
+	case c.to == unknown:
+		c.empty(http.StatusNotFound)
+		return
+	case !ok:
+		c.w.Header().Set("Allow", ep.allow)
+		c.empty(http.StatusMethodNotAllowed)
+		return
+	case !c.isRead() && fromBrowser(c.r.Header):
+		s.turnAway(c, http.StatusForbidden, refusedBrowser)
+		return
+	}
+	class := &s.others
+	if ep.list && c.isRead() {
+		class = &s.lists
+	}
+	if !class.take() {
+		s.turnAway(c, http.StatusServiceUnavailable, refusedBusy)
+		return
+	}
+	defer class.release()
+	if c.isRead() {
+		s.opts.Registry.Touch(c.now)
+	}
+	if class == &s.lists && s.opts.Gate != nil && !s.opts.Gate(c.now) {
+		s.turnAway(c, http.StatusServiceUnavailable, refusedClosed)
+		return
+	}
+	op.handle(s, c)
+}
+
+func (s *server) turnAway(c *call, code int, reason string) {
+	s.metrics.refused.WithLabelValues(reason).Inc()
+	c.empty(code)
+}
+
+// finish ends every call, also one that panicked: the client gets an empty 500,
+// or a broken connection if its answer had begun, because a document that ends
+// early must not look whole.
+func (s *server) finish(c *call) {
+	p := recover()
+	begun := c.code != 0
+	if p != nil {
+		s.opts.Logger.Error(fmt.Errorf("answering %s %s: %v", c.r.Method, s.endpoints[c.to].name, p),
+			"Recovered from a panic", "stack", string(debug.Stack()))
+		if !begun {
+			c.empty(http.StatusInternalServerError)
+		}
+	}
+	s.metrics.observe(c.to, s.endpoints[c.to].name, c.r.Method, c.code, s.opts.Clock().Sub(c.now))
+	if p != nil && begun {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// source returns the address a request came from, invalid when a proxy hides it.
+func (s *server) source(c *call) netip.Addr {
+	from, err := netip.ParseAddrPort(c.r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	addr := from.Addr().Unmap().WithZone("")
+	for _, proxy := range s.opts.TrustedProxies {
+		if proxy.Contains(addr) {
+			return netip.Addr{}
+		}
+	}
+	return addr
+}
+
+// fromBrowser reports whether a web page sent the request. No Eureka client sets
+// these headers, and a page in an operator's browser must not reach the registry
+// through it.
+func fromBrowser(h http.Header) bool {
+	return h.Get("Origin") != "" || h.Get("Sec-Fetch-Site") == "cross-site"
+}
