@@ -32,7 +32,7 @@ func (e *DecodeError) Error() string {
 // The size of the body is the caller's to bound; depth, number of values,
 // metadata entries and text lengths are bounded here. Errors are *DecodeError.
 func DecodeInstance(body []byte) (Instance, error) {
-	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\uFEFF")))
+	body = bytes.Trim(bytes.TrimPrefix(body, []byte("\uFEFF")), " \t\r\n")
 	if len(body) == 0 {
 		return Instance{}, &DecodeError{Reason: "the body is empty"}
 	}

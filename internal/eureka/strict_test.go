@@ -1,0 +1,270 @@
+package eureka
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// The strict types below are what the pickiest clients know: these keys, these
+// scalar types, arrays only, nothing missing.
+
+type strictRegistry struct {
+	Applications *struct {
+		Version      *string              `json:"versions__delta"`
+		Hash         *string              `json:"apps__hashcode"`
+		Applications *[]strictApplication `json:"application"`
+	} `json:"applications"`
+}
+
+type strictApplication struct {
+	Name      *string           `json:"name"`
+	Instances *[]strictInstance `json:"instance"`
+}
+
+type strictPort struct {
+	Number  *int    `json:"$"`
+	Enabled *string `json:"@enabled"`
+}
+
+type strictInstance struct {
+	InstanceID       *string     `json:"instanceId"`
+	HostName         *string     `json:"hostName"`
+	App              *string     `json:"app"`
+	IPAddr           *string     `json:"ipAddr"`
+	SID              string      `json:"sid"`
+	Status           *string     `json:"status"`
+	OverriddenStatus *string     `json:"overriddenStatus"`
+	Port             *strictPort `json:"port"`
+	SecurePort       *strictPort `json:"securePort"`
+	CountryID        *int        `json:"countryId"`
+	DataCenter       *struct {
+		Class    *string           `json:"@class"`
+		Name     *string           `json:"name"`
+		Metadata map[string]string `json:"metadata"`
+	} `json:"dataCenterInfo"`
+	Lease *struct {
+		Renewal      *int64 `json:"renewalIntervalInSecs"`
+		Duration     *int64 `json:"durationInSecs"`
+		Registration *int64 `json:"registrationTimestamp"`
+		LastRenewal  *int64 `json:"lastRenewalTimestamp"`
+		Eviction     *int64 `json:"evictionTimestamp"`
+		ServiceUp    *int64 `json:"serviceUpTimestamp"`
+	} `json:"leaseInfo"`
+	Metadata             map[string]string `json:"metadata"`
+	AppGroupName         string            `json:"appGroupName"`
+	HomePageURL          string            `json:"homePageUrl"`
+	StatusPageURL        string            `json:"statusPageUrl"`
+	HealthCheckURL       string            `json:"healthCheckUrl"`
+	SecureHealthCheckURL string            `json:"secureHealthCheckUrl"`
+	VIP                  string            `json:"vipAddress"`
+	SecureVIP            string            `json:"secureVipAddress"`
+	Coordinating         *string           `json:"isCoordinatingDiscoveryServer"`
+	LastUpdated          *string           `json:"lastUpdatedTimestamp"`
+	LastDirty            *string           `json:"lastDirtyTimestamp"`
+	ActionType           *string           `json:"actionType"`
+	ASGName              string            `json:"asgName"`
+}
+
+// checkJSON reads a document of any kind the way the strictest client does.
+func checkJSON(doc []byte) error {
+	roots := struct {
+		strictRegistry
+		Application *strictApplication `json:"application"`
+		Instance    *strictInstance    `json:"instance"`
+	}{}
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&roots); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("text after the document")
+	}
+	if err := checkNoNull(doc); err != nil {
+		return err
+	}
+	switch {
+	case roots.Applications != nil:
+		all := roots.Applications
+		if all.Version == nil || all.Hash == nil || all.Applications == nil {
+			return errors.New("applications lacks a member")
+		}
+		return checkApplications(*all.Applications)
+	case roots.Application != nil:
+		return checkApplications([]strictApplication{*roots.Application})
+	case roots.Instance != nil:
+		return roots.Instance.check()
+	}
+	return errors.New("no root")
+}
+
+func checkNoNull(doc []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	for {
+		token, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if token == nil {
+			return errors.New("a null")
+		}
+	}
+}
+
+func checkApplications(apps []strictApplication) error {
+	for _, app := range apps {
+		if app.Name == nil || app.Instances == nil {
+			return errors.New("application lacks a member")
+		}
+		for _, in := range *app.Instances {
+			if err := in.check(); err != nil {
+				return err
+			}
+			if *in.App != *app.Name {
+				return fmt.Errorf("instance of %q inside %q", *in.App, *app.Name)
+			}
+		}
+	}
+	return nil
+}
+
+func (in *strictInstance) check() error {
+	switch {
+	case in.InstanceID == nil, in.HostName == nil, in.App == nil, in.IPAddr == nil,
+		in.Status == nil, in.OverriddenStatus == nil, in.CountryID == nil, in.DataCenter == nil, in.Lease == nil,
+		in.Metadata == nil, in.LastUpdated == nil, in.LastDirty == nil, in.ActionType == nil:
+		return errors.New("instance lacks a member")
+	case in.Coordinating == nil || !isFlag(*in.Coordinating):
+		return errors.New("isCoordinatingDiscoveryServer is no flag")
+	}
+	for _, status := range []string{*in.Status, *in.OverriddenStatus} {
+		if !slices.Contains([]string{"DOWN", "OUT_OF_SERVICE", "STARTING", "UNKNOWN", "UP"}, status) {
+			return fmt.Errorf("status %q", status)
+		}
+	}
+	if !slices.Contains([]string{"ADDED", "MODIFIED", "DELETED"}, *in.ActionType) {
+		return fmt.Errorf("action type %q", *in.ActionType)
+	}
+	for _, p := range []*strictPort{in.Port, in.SecurePort} {
+		if p == nil || p.Number == nil || p.Enabled == nil || !isFlag(*p.Enabled) {
+			return errors.New("incomplete port")
+		}
+	}
+	return in.checkBlocks()
+}
+
+func (in *strictInstance) checkBlocks() error {
+	l := in.Lease
+	for _, n := range []*int64{l.Renewal, l.Duration, l.Registration, l.LastRenewal, l.Eviction, l.ServiceUp} {
+		if n == nil {
+			return errors.New("leaseInfo lacks a member")
+		}
+	}
+	dc := in.DataCenter
+	if dc.Class == nil || dc.Name == nil {
+		return errors.New("dataCenterInfo lacks a member")
+	}
+	amazon := *dc.Name == "Amazon"
+	class := "com.netflix.appinfo.InstanceInfo$DefaultDataCenterInfo"
+	if amazon {
+		class = "com.netflix.appinfo.AmazonInfo"
+	}
+	if *dc.Class != class || amazon != (dc.Metadata != nil) {
+		return errors.New("dataCenterInfo disagrees with its name")
+	}
+	return nil
+}
+
+func isFlag(s string) bool { return s == "true" || s == "false" }
+
+// strictElements lists the children each element may have; what is not listed
+// holds text only. Metadata may have any.
+var strictElements = map[string]string{
+	"applications": "versions__delta apps__hashcode application",
+	"application":  "name instance",
+	"instance": "instanceId app appGroupName ipAddr sid port securePort homePageUrl statusPageUrl healthCheckUrl " +
+		"secureHealthCheckUrl vipAddress secureVipAddress countryId dataCenterInfo hostName status overriddenstatus " +
+		"leaseInfo isCoordinatingDiscoveryServer metadata lastUpdatedTimestamp lastDirtyTimestamp actionType asgName",
+	"dataCenterInfo": "name metadata",
+	"leaseInfo": "renewalIntervalInSecs durationInSecs registrationTimestamp lastRenewalTimestamp evictionTimestamp " +
+		"serviceUpTimestamp",
+}
+
+// strictAttributes lists the one attribute an element has.
+var strictAttributes = map[string]string{"port": "enabled", "securePort": "enabled", "dataCenterInfo": "class"}
+
+// checkXML reads a document of any kind the way a strict client does: well
+// formed, only known elements, no namespaces, no white space between elements.
+func checkXML(doc []byte) error {
+	dec := xml.NewDecoder(bytes.NewReader(doc))
+	var path []string
+	for {
+		token, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if err := checkElement(path, t); err != nil {
+				return err
+			}
+			path = append(path, t.Name.Local)
+		case xml.EndElement:
+			path = path[:len(path)-1]
+		case xml.CharData:
+			if len(path) == 0 || strictElements[path[len(path)-1]] != "" {
+				return fmt.Errorf("text in %v", path)
+			}
+		default:
+			return fmt.Errorf("a %T", token)
+		}
+	}
+}
+
+func checkElement(path []string, start xml.StartElement) error {
+	name := start.Name.Local
+	if start.Name.Space != "" {
+		return fmt.Errorf("namespace in %v", path)
+	}
+	if len(path) == 0 {
+		if strictElements[name] == "" {
+			return fmt.Errorf("root %q", name)
+		}
+		return nil
+	}
+	parent := path[len(path)-1]
+	if parent == "metadata" {
+		return nil
+	}
+	if !slices.Contains(strings.Fields(strictElements[parent]), name) {
+		return fmt.Errorf("element %q in %v", name, path)
+	}
+	want := strictAttributes[name]
+	if name == "metadata" {
+		return nil
+	}
+	if want == "" && len(start.Attr) == 0 || len(start.Attr) == 1 && start.Attr[0].Name.Local == want {
+		return nil
+	}
+	return fmt.Errorf("attributes of %q", name)
+}
+
+// check reads a document in the given format strictly.
+func check(f Format, doc []byte) error {
+	if f == JSON {
+		return checkJSON(doc)
+	}
+	return checkXML(doc)
+}
