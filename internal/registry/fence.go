@@ -192,6 +192,9 @@ func (e *Engine) FreeUID(uid string) {
 	}
 }
 
+// FenceActive reports whether anybody is fenced at all.
+func (e *Engine) FenceActive() bool { return e.fence.active() }
+
 // FencedUID reports whether the pod is proven dead.
 func (e *Engine) FencedUID(uid string) bool {
 	if !e.fence.active() {

@@ -24,8 +24,14 @@ func compareStrings(a, b string) int { return strings.Compare(a, b) }
 
 // Ticked is what the passing of time did.
 type Ticked struct {
-	Evicted     []*Instance
+	Evicted     []Evicted
 	Transitions []Transition
+}
+
+// Evicted is an instance whose lease expired.
+type Evicted struct {
+	Key               Key
+	Partition, PodUID string
 }
 
 // Tick lets time pass: late leases stop counting, expired ones are evicted or
@@ -159,7 +165,7 @@ func (e *Engine) revive(now time.Time, n *entry) {
 
 // expire evicts, holds or spares the overdue leases of a partition, those that
 // have been silent for longest first.
-func (e *Engine) expire(now time.Time, p *partition) []*Instance {
+func (e *Engine) expire(now time.Time, p *partition) []Evicted {
 	if len(p.overdue) == 0 {
 		return nil
 	}
@@ -171,7 +177,7 @@ func (e *Engine) expire(now time.Time, p *partition) []*Instance {
 	slices.SortFunc(overdue, func(a, b *entry) int {
 		return cmp.Or(cmp.Compare(a.lease.renewed.Load(), b.lease.renewed.Load()), a.key.compare(b.key))
 	})
-	var evicted []*Instance
+	var evicted []Evicted
 	for _, n := range overdue {
 		last := n.lease.renewed.Load()
 		end := last + int64(n.duration+e.grace(n))
@@ -183,8 +189,8 @@ func (e *Engine) expire(now time.Time, p *partition) []*Instance {
 		case p.holds(t, n, end):
 			e.hold(now, n, end)
 		case p.mayEvict():
-			if v := e.evict(now, n, p); v != nil {
-				evicted = append(evicted, v)
+			if e.evict(now, n, p) {
+				evicted = append(evicted, Evicted{n.key, p.name, n.binding.PodUID})
 			}
 		}
 	}
@@ -207,18 +213,17 @@ func (p *partition) holds(t int64, n *entry, end int64) bool {
 	return p.policy.MaxHold == 0 || t-end <= int64(p.policy.MaxHold)
 }
 
-func (e *Engine) evict(now time.Time, n *entry, p *partition) *Instance {
+func (e *Engine) evict(now time.Time, n *entry, p *partition) bool {
 	last := n.lease.renewed.Load()
 	n.setFlag(flagGone, true)
 	if n.lease.renewed.Load() != last { // a heartbeat slipped in
 		n.setFlag(flagGone, false)
 		e.revive(now, n)
-		return nil
+		return false
 	}
 	p.evictions = append(p.evictions, eviction{at: e.mono(now), members: p.members})
-	view := n.view
 	e.remove(now, n)
-	return view
+	return true
 }
 
 // hold keeps an expired lease. If everything says that it is the process and not

@@ -1,0 +1,194 @@
+package cluster
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/kureka/kureka/internal/evidence"
+	"github.com/kureka/kureka/internal/registry"
+	"github.com/kureka/kureka/internal/verdict"
+)
+
+// Options configure a Cluster.
+type Options struct {
+	// AllNamespaces says that pods of all namespaces are watched, so that an
+	// address inside a node's pod range without an owner belongs to no pod yet.
+	AllNamespaces bool
+	// Observer is told of every change of an instance that the cluster caused. It
+	// is called with the lock held and must not block or call back.
+	Observer func(Change)
+}
+
+// Change is one change of an instance by a verdict or a change of owner.
+type Change struct {
+	At                           time.Time
+	Key                          registry.Key
+	Namespace, Pod, PodUID, Node string
+	// To is OUT_OF_SERVICE or UP for a verdict that begins or ends; None when the
+	// instance was removed.
+	To     registry.Status
+	Class  verdict.Class
+	Reason string
+	// Witness is who saw the cause, Detail what exactly.
+	Witness, Detail string
+}
+
+// Reasons of changes that no check decides.
+const (
+	// ReasonAddressReused removes a record whose address now belongs to another pod.
+	ReasonAddressReused = "AddressReused"
+	// ReasonAddressLeft removes a record whose pod now has another address.
+	ReasonAddressLeft = "AddressLeft"
+	// ReasonRecovered ends a verdict: nothing is against the instance any more.
+	ReasonRecovered = "Recovered"
+	// ReasonHeldByFloor keeps an instance in service although a notice is out,
+	// because it is the last one of its application.
+	ReasonHeldByFloor = "HeldByFloor"
+)
+
+// Cluster is the joined view.
+type Cluster struct {
+	reg  *registry.Engine
+	opts Options
+
+	mu      sync.RWMutex
+	pods    map[string]*pod   // by UID
+	names   map[string]string // namespace/name to UID
+	nodes   map[string]*node
+	claims  map[netip.AddrPort]map[*pod]struct{} // who says it has the address
+	owners  map[netip.AddrPort]*pod              // who owns it
+	nodeIPs map[netip.Addr]string
+	slices  map[string][]Endpoint // by namespace/name of the slice
+
+	insts   map[registry.Key]*instance
+	byIP    map[netip.Addr]map[*instance]struct{}
+	noticed map[string]map[*instance]struct{} // instances under a hard notice, by application
+	last    map[registry.Key]string           // the workload whose pod an id was bound to last
+	orphans []orphan                          // ids that lost their record, oldest first
+	due     map[*pod]time.Time                // when a verdict may change by itself
+
+	readable bool // pods can be read
+	canary   time.Time
+	leases   time.Time
+	fresh    bool
+}
+
+// pod is one pod, its instances, and the incarnations of its containers.
+type pod struct {
+	evidence.Pod
+	gone    *evidence.Gone
+	proven  bool
+	changed map[string]time.Time // container name to when its id last changed
+	insts   map[*instance]struct{}
+}
+
+type node struct {
+	evidence.Node
+	seen  bool // its object was seen, and not only its name
+	pods  map[*pod]struct{}
+	lease time.Time // when its Lease last changed, by our clock
+}
+
+// instance is a registration as far as the cluster is concerned.
+type instance struct {
+	key       registry.Key
+	source    netip.Addr
+	ip        netip.Addr
+	rec       *registry.Record
+	pod       *pod
+	unbound   string // why there is no pod, a stable name
+	unlisted  bool
+	container string
+	baseline  string
+	// When the client last sent anything while a verdict was in force, and when it
+	// last registered.
+	request, registration time.Time
+	decided               verdict.Verdict
+	held                  bool
+}
+
+// orphan is an id that lost its record.
+type orphan struct {
+	key registry.Key
+	at  time.Time
+}
+
+// New returns a view of nothing over an engine.
+func New(reg *registry.Engine, opts Options) *Cluster {
+	if opts.Observer == nil {
+		opts.Observer = func(Change) {}
+	}
+	return &Cluster{
+		reg:     reg,
+		opts:    opts,
+		pods:    map[string]*pod{},
+		names:   map[string]string{},
+		nodes:   map[string]*node{},
+		claims:  map[netip.AddrPort]map[*pod]struct{}{},
+		owners:  map[netip.AddrPort]*pod{},
+		nodeIPs: map[netip.Addr]string{},
+		slices:  map[string][]Endpoint{},
+		insts:   map[registry.Key]*instance{},
+		byIP:    map[netip.Addr]map[*instance]struct{}{},
+		noticed: map[string]map[*instance]struct{}{},
+		last:    map[registry.Key]string{},
+		due:     map[*pod]time.Time{},
+	}
+}
+
+// Snapshot returns the registry as it is now.
+func (c *Cluster) Snapshot() *registry.Snapshot { return c.reg.Snapshot() }
+
+// Touch notes that a client asked for something.
+func (c *Cluster) Touch(now time.Time) { c.reg.Touch(now) }
+
+// track keeps an instance, indexed by the address it registered.
+func (c *Cluster) track(in *instance) {
+	c.insts[in.key] = in
+	for _, a := range []netip.Addr{in.ip, in.source} {
+		if a.IsValid() {
+			add(c.byIP, a, in)
+		}
+	}
+	if in.pod != nil {
+		in.pod.insts[in] = struct{}{}
+	}
+}
+
+func (c *Cluster) untrack(now time.Time, in *instance) {
+	if c.insts[in.key] == in {
+		delete(c.insts, in.key)
+		c.orphans = append(c.orphans, orphan{in.key, now})
+	}
+	drop(c.byIP, in.ip, in)
+	drop(c.byIP, in.source, in)
+	c.discard(in)
+}
+
+// discard takes an instance out of what decides about it.
+func (c *Cluster) discard(in *instance) {
+	c.leave(in)
+	drop(c.noticed, in.key.App, in)
+}
+
+func (c *Cluster) leave(in *instance) {
+	if in.pod != nil {
+		delete(in.pod.insts, in)
+		in.pod = nil
+	}
+}
+
+func add[K comparable, V comparable](m map[K]map[V]struct{}, k K, v V) {
+	if m[k] == nil {
+		m[k] = map[V]struct{}{}
+	}
+	m[k][v] = struct{}{}
+}
+
+func drop[K comparable, V comparable](m map[K]map[V]struct{}, k K, v V) {
+	delete(m[k], v)
+	if len(m[k]) == 0 {
+		delete(m, k)
+	}
+}

@@ -1,0 +1,183 @@
+package cluster
+
+import (
+	"net/netip"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/kureka/kureka/internal/evidence"
+)
+
+// ObservePod takes in the current state of a pod. A state that says nothing new
+// changes nothing. A word about a pod that is proven gone changes nothing either
+// and is answered true, doubted: a live read, told by PodPresent, can settle it.
+func (c *Cluster) ObservePod(now time.Time, seen evidence.Pod) (doubted bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pods[seen.UID] == nil && c.reg.FencedUID(seen.UID) {
+		return true
+	}
+	c.observePod(now, seen)
+	return false
+}
+
+// PodPresent takes in a pod as a live read has just returned it, also one that
+// was thought to be gone.
+func (c *Cluster) PodPresent(now time.Time, seen evidence.Pod) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pods[seen.UID] == nil && !seen.Terminal() {
+		c.reg.FreeUID(seen.UID)
+	}
+	c.observePod(now, seen)
+}
+
+func (c *Cluster) observePod(now time.Time, seen evidence.Pod) {
+	p := c.pods[seen.UID]
+	name := seen.Namespace + "/" + seen.Name
+	if other := c.pods[c.names[name]]; other != nil && other.UID != seen.UID {
+		if seen.Created.Before(other.Created) {
+			return
+		}
+		c.podGone(now, other, evidence.Gone{At: now, Replaced: true})
+	}
+	if p == nil {
+		p = &pod{changed: map[string]time.Time{}, insts: map[*instance]struct{}{}}
+		c.pods[seen.UID] = p
+	} else if reflect.DeepEqual(p.Pod, seen) {
+		return
+	}
+	c.names[name] = seen.UID
+	old := p.Pod
+	p.Pod = seen
+	c.noteContainers(now, p, old)
+	c.moveNode(p, old.Node)
+	if old.Ready != seen.Ready {
+		c.reg.SetPodReady(seen.UID, seen.Ready)
+	}
+	c.claim(now, p, old)
+	c.evaluate(now, p)
+}
+
+// noteContainers notes new incarnations. What a script set from inside the pod
+// does not outlive the container it was about to stop.
+func (c *Cluster) noteContainers(now time.Time, p *pod, old evidence.Pod) {
+	for _, container := range p.Containers {
+		i := slices.IndexFunc(old.Containers, func(o evidence.Container) bool { return o.Name == container.Name })
+		if i < 0 || old.Containers[i].ID == "" || old.Containers[i].ID == container.ID {
+			continue
+		}
+		p.changed[container.Name] = now
+		for in := range p.insts {
+			if in.container == container.Name {
+				c.reg.EndOwnOverride(now, in.key)
+			}
+		}
+	}
+}
+
+func (c *Cluster) moveNode(p *pod, old string) {
+	if p.Node == "" || p.Node == old && c.nodes[old] != nil {
+		return
+	}
+	if n := c.nodes[old]; n != nil {
+		delete(n.pods, p)
+	}
+	c.nodeFor(p.Node).pods[p] = struct{}{}
+}
+
+// PodGone takes in that a pod's object is gone: seen as a deletion by a live
+// watch, or confirmed by a live read. A pod that vanished without ever being
+// seen deleting while its node is missing or Unknown gets some time: its process
+// may well be alive behind a broken network.
+func (c *Cluster) PodGone(now time.Time, uid string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.pods[uid]
+	if p == nil || p.gone != nil {
+		return
+	}
+	abrupt := false
+	if n := c.nodes[p.Node]; !p.Deleting && !p.Terminal() && p.Node != "" && n != nil {
+		abrupt = n.Missing || n.Condition("Ready").Status == evidence.Unknown
+	}
+	c.podGone(now, p, evidence.Gone{At: now, Abrupt: abrupt})
+}
+
+func (c *Cluster) podGone(now time.Time, p *pod, gone evidence.Gone) {
+	p.gone = &gone
+	for _, a := range p.Addresses() {
+		drop(c.claims, a, p)
+		c.reown(now, a)
+	}
+	c.evaluate(now, p)
+	if gone.Abrupt && len(p.insts) == 0 {
+		c.forgetPod(now, p)
+	}
+}
+
+func (c *Cluster) forgetPod(now time.Time, p *pod) {
+	delete(c.pods, p.UID)
+	delete(c.due, p)
+	if name := p.Namespace + "/" + p.Name; c.names[name] == p.UID {
+		delete(c.names, name)
+	}
+	if n := c.nodes[p.Node]; n != nil {
+		delete(n.pods, p)
+		c.dropNodeIfUnknown(n)
+	}
+	for _, a := range p.Addresses() {
+		drop(c.claims, a, p)
+		c.reown(now, a)
+	}
+}
+
+// KnownPod names a pod of the index.
+type KnownPod struct{ UID, Namespace, Name string }
+
+// KnownPods returns the pods that are believed to exist, so that a complete list
+// can be compared with them.
+func (c *Cluster) KnownPods() []KnownPod {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	out := make([]KnownPod, 0, len(c.pods))
+	for _, p := range c.pods {
+		if p.gone == nil && !p.FromSlice {
+			out = append(out, KnownPod{p.UID, p.Namespace, p.Name})
+		}
+	}
+	return out
+}
+
+// PodUID returns the UID of the pod that is believed to have the name.
+func (c *Cluster) PodUID(namespace, name string) (string, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	uid, ok := c.names[namespace+"/"+name]
+	return uid, ok
+}
+
+// claim updates which addresses the pod says it has, and cancels what an address
+// that it left still carries.
+func (c *Cluster) claim(now time.Time, p *pod, old evidence.Pod) {
+	had, has := old.Addresses(), []netip.AddrPort{}
+	if p.gone == nil && !p.Terminal() {
+		has = p.Addresses()
+	}
+	for _, a := range has {
+		add(c.claims, a, p)
+	}
+	for _, a := range had {
+		if slices.Contains(has, a) {
+			continue
+		}
+		drop(c.claims, a, p)
+		if len(p.IPs) > 0 && !p.Terminal() {
+			c.cancelAt(now, p, a, ReasonAddressLeft)
+		}
+	}
+	for _, a := range slices.Concat(had, has) {
+		c.reown(now, a)
+	}
+}

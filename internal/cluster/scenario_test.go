@@ -1,0 +1,343 @@
+package cluster
+
+import (
+	"bufio"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kureka/kureka/internal/evidence"
+	"github.com/kureka/kureka/internal/registry"
+)
+
+// TestScenarios runs the files in testdata: what the watches saw and what clients
+// sent goes in, what the registry shows is expected. `#` starts a comment.
+//
+//	node NAME [ready=True|False|Unknown message= taint=KEY cond=TYPE=STATUS cidr= addr=]   (whole state each time)
+//	nodegone NAME     lease NAME [ahead=5s]     canary
+//	pod NAME [uid= node= ip= created=N phase= ready deleting disruption= hostnet owner= containers=name:port:id:run|down[:finished],...]
+//	    options given once stay until given again; `-deleting`, `-ready` take a word back
+//	podgone UID       slice NAME uid=UID ip= [terminating]    readable yes|no
+//	register APP/ID ip= [from= port= host= status= dirty= interval=]  -> OUTCOME
+//	renew APP/ID [from= status= dirty=] -> OUTCOME    cancel|clear APP/ID [from=]    override APP/ID STATUS [from=]
+//	tick DURATION [beat=APP/ID,...@SECONDS]   (the canary and all node Leases keep arriving unless `cut` was said)
+//	cut | heal
+//	expect APP/ID STATUS|gone [because REASON]    expect APP/ID bound UID|unbound REASON    expect changes N
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenario files: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			f, err := os.Open(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			s := newScenario()
+			lines := bufio.NewScanner(f)
+			for n := 1; lines.Scan(); n++ {
+				line, _, _ := strings.Cut(lines.Text(), "#")
+				if line = strings.TrimSpace(line); line == "" {
+					continue
+				}
+				if err := s.run(line); err != nil {
+					t.Fatalf("%s:%d: %s\n\t%v", file, n, line, err)
+				}
+			}
+		})
+	}
+}
+
+type scenario struct {
+	c     *Cluster
+	reg   *registry.Engine
+	now   time.Time
+	pods  map[string]*evidence.Pod
+	cut   bool
+	count int
+}
+
+func newScenario() *scenario {
+	s := &scenario{now: time.Unix(1_700_000_000, 0), pods: map[string]*evidence.Pod{}}
+	s.reg = registry.New(s.now, registry.Options{})
+	s.c = New(s.reg, Options{AllNamespaces: true, Observer: func(Change) { s.count++ }})
+	s.c.SetPodsReadable(s.now, true)
+	return s
+}
+
+type args struct {
+	words []string
+	opts  map[string]string
+}
+
+func parseArgs(fields []string) args {
+	a := args{opts: map[string]string{}}
+	for _, f := range fields {
+		if k, v, ok := strings.Cut(f, "="); ok {
+			a.opts[k] = v
+		} else {
+			a.words = append(a.words, f)
+		}
+	}
+	return a
+}
+
+func (a args) has(word string) bool { return slices.Contains(a.words[1:], word) }
+
+func (a args) key() registry.Key {
+	app, id, _ := strings.Cut(a.words[0], "/")
+	return registry.NewKey(app, id)
+}
+
+func (a args) from() netip.Addr {
+	addr, _ := netip.ParseAddr(a.opts["from"])
+	return addr
+}
+
+func (a args) num(key string, fallback int) int {
+	if n, err := strconv.Atoi(a.opts[key]); err == nil {
+		return n
+	}
+	return fallback
+}
+
+func (s *scenario) run(line string) error {
+	line, want, checked := strings.Cut(line, "->")
+	fields := strings.Fields(line)
+	a := parseArgs(fields[1:])
+	if watch := s.watches()[fields[0]]; watch != nil {
+		return watch(a)
+	}
+	got, err := s.request(fields[0], a)
+	if name := outcomeNames[got]; err == nil && checked && name != strings.TrimSpace(want) {
+		return fmt.Errorf("got %s, want %s", name, strings.TrimSpace(want))
+	}
+	return err
+}
+
+var outcomeNames = map[registry.Outcome]string{
+	registry.Done: "done", registry.NotFound: "notfound", registry.Newer: "newer", registry.Fenced: "fenced",
+}
+
+func (s *scenario) request(cmd string, a args) (registry.Outcome, error) {
+	switch cmd {
+	case "register":
+		key := a.key()
+		return s.c.Register(s.now, a.from(), &registry.Record{
+			App: key.App, ID: key.ID, HostName: a.opts["host"], IPAddr: a.opts["ip"],
+			Port:   registry.Port{Number: a.num("port", 8080), Enabled: true},
+			Status: registry.ParseStatus(a.opts["status"]), Dirty: int64(a.num("dirty", 0)),
+			RenewalInterval: time.Duration(a.num("interval", 30)) * time.Second,
+		}), nil
+	case "renew":
+		return s.c.Renew(s.now, a.from(), a.key(), registry.Beat{
+			Status: registry.ParseStatus(a.opts["status"]), Dirty: int64(a.num("dirty", 0)), HasDirty: a.opts["dirty"] != "",
+		}), nil
+	case "cancel":
+		return s.c.Cancel(s.now, a.from(), a.key()), nil
+	case "override":
+		return s.c.SetOverride(s.now, a.from(), a.key(), registry.ParseStatus(a.words[1])), nil
+	case "clear":
+		return s.c.ClearOverride(s.now, a.from(), a.key()), nil
+	}
+	return 0, fmt.Errorf("unknown command %q", cmd)
+}
+
+func (s *scenario) watches() map[string]func(args) error {
+	return map[string]func(args) error{
+		"node": s.node, "pod": s.pod, "slice": s.slice, "tick": s.tick, "expect": s.expect,
+		"nodegone": func(a args) error { s.c.NodeGone(s.now, a.words[0]); return nil },
+		"podgone":  func(a args) error { s.c.PodGone(s.now, a.words[0]); return nil },
+		"canary":   func(args) error { s.c.ObserveCanary(s.now); return nil },
+		"readable": func(a args) error { s.c.SetPodsReadable(s.now, a.words[0] == "yes"); return nil },
+		"cut":      func(args) error { s.cut = true; return nil },
+		"heal":     func(args) error { s.cut = false; return nil },
+		"forget":   func(args) error { s.count = 0; return nil },
+		"lease": func(a args) error {
+			ahead, _ := time.ParseDuration(a.opts["ahead"])
+			s.c.ObserveLease(s.now, a.words[0], s.now.Add(ahead))
+			return nil
+		},
+	}
+}
+
+func (s *scenario) node(a args) error {
+	n := evidence.Node{Name: a.words[0]}
+	ready := a.opts["ready"]
+	if ready == "" {
+		ready = evidence.True
+	}
+	n.Conditions = []evidence.Condition{{Type: "Ready", Status: ready, Message: strings.ReplaceAll(a.opts["message"], "_", " ")}}
+	if kind, status, ok := strings.Cut(a.opts["cond"], ":"); ok {
+		status, reason, _ := strings.Cut(status, ":")
+		n.Conditions = append(n.Conditions, evidence.Condition{Type: kind, Status: status, Reason: reason})
+	}
+	if key := a.opts["taint"]; key != "" {
+		n.Taints = []evidence.Taint{{Key: key, Effect: "NoSchedule"}}
+	}
+	if cidr := a.opts["cidr"]; cidr != "" {
+		n.PodCIDRs = []netip.Prefix{netip.MustParsePrefix(cidr)}
+	}
+	if addr := a.opts["addr"]; addr != "" {
+		n.Addresses = []netip.Addr{netip.MustParseAddr(addr)}
+	}
+	s.c.ObserveNode(s.now, n)
+	s.c.ObserveLease(s.now, n.Name, s.now)
+	return nil
+}
+
+func (s *scenario) pod(a args) error {
+	uid := a.opts["uid"]
+	if uid == "" {
+		uid = a.words[0]
+	}
+	p := s.pods[uid]
+	if p == nil {
+		p = &evidence.Pod{UID: uid, Namespace: "ns", Name: a.words[0], Phase: evidence.Running, Created: s.now}
+		s.pods[uid] = p
+	}
+	next := *p
+	for k, v := range a.opts {
+		if err := setPod(&next, k, v); err != nil {
+			return err
+		}
+	}
+	for _, w := range a.words[1:] {
+		on := !strings.HasPrefix(w, "-")
+		switch strings.TrimPrefix(w, "-") {
+		case "ready":
+			next.Ready = on
+		case "deleting":
+			next.Deleting = on
+		case "hostnet":
+			next.HostNetwork = on
+		}
+	}
+	*p = next
+	if s.c.ObservePod(s.now, next) != a.has("doubted") {
+		return fmt.Errorf("doubted: %v", !a.has("doubted"))
+	}
+	return nil
+}
+
+func setPod(p *evidence.Pod, k, v string) error {
+	switch k {
+	case "node":
+		p.Node = v
+	case "owner":
+		p.Owner = v
+	case "phase":
+		p.Phase = evidence.Phase(v)
+	case "disruption":
+		p.Disruption = strings.TrimSuffix(v, "none")
+	case "created":
+		n, err := strconv.Atoi(v)
+		p.Created = time.Unix(1_700_000_000+int64(n), 0)
+		return err
+	case "ip":
+		p.IPs = nil
+		if v != "" {
+			p.IPs = []netip.Addr{netip.MustParseAddr(v)}
+		}
+	case "containers":
+		return setContainers(p, v)
+	}
+	return nil
+}
+
+func setContainers(p *evidence.Pod, v string) error {
+	p.Containers = nil
+	for spec := range strings.SplitSeq(v, ",") {
+		f := strings.Split(spec, ":")
+		port, err := strconv.Atoi(f[1])
+		if err != nil {
+			return err
+		}
+		c := evidence.Container{Name: f[0], Ports: []uint16{uint16(port)}, ID: f[2], Running: f[3] == "run"}
+		if len(f) > 4 {
+			n, err := strconv.Atoi(f[4])
+			if err != nil {
+				return err
+			}
+			c.Finished = time.Unix(1_700_000_000+int64(n), 0)
+		}
+		p.Containers = append(p.Containers, c)
+	}
+	return nil
+}
+
+func (s *scenario) slice(a args) error {
+	e := Endpoint{Pod: evidence.Pod{UID: a.opts["uid"], Namespace: "ns", Name: a.opts["uid"]}, Terminating: a.has("terminating")}
+	e.Pod.IPs = []netip.Addr{netip.MustParseAddr(a.opts["ip"])}
+	s.c.ObserveSlice(s.now, a.words[0], []Endpoint{e})
+	return nil
+}
+
+func (s *scenario) tick(a args) error {
+	d, err := time.ParseDuration(a.words[0])
+	if err != nil {
+		return err
+	}
+	names, every, _ := strings.Cut(a.opts["beat"], "@")
+	period, _ := strconv.Atoi(every)
+	for i := 1; i <= int(d/time.Second); i++ {
+		s.now = s.now.Add(time.Second)
+		if !s.cut {
+			s.c.ObserveCanary(s.now)
+			for _, n := range s.c.KnownNodes() {
+				s.c.ObserveLease(s.now, n, s.now)
+			}
+		}
+		s.c.Touch(s.now)
+		if period > 0 && i%period == 0 {
+			for name := range strings.SplitSeq(names, ",") {
+				app, id, _ := strings.Cut(name, "/")
+				s.c.Renew(s.now, netip.Addr{}, registry.NewKey(app, id), registry.Beat{})
+			}
+		}
+		s.c.Tick(s.now)
+	}
+	return nil
+}
+
+func (s *scenario) expect(a args) error {
+	if a.words[0] == "changes" {
+		if got := strconv.Itoa(s.count); got != a.words[1] {
+			return fmt.Errorf("%s changes", got)
+		}
+		return nil
+	}
+	view := s.c.Snapshot().Get(a.key())
+	in := s.c.insts[a.key()]
+	switch a.words[1] {
+	case "bound":
+		if in == nil || in.pod == nil || in.pod.UID != a.words[2] {
+			return fmt.Errorf("instance %+v", in)
+		}
+		return nil
+	case "unbound":
+		if in == nil || in.pod != nil || in.unbound != a.words[2] {
+			return fmt.Errorf("instance %+v", in)
+		}
+		return nil
+	}
+	got := []string{"gone"}
+	if view != nil {
+		got = []string{view.Status.String()}
+		if view.Verdict.Reason != "" {
+			got = append(got, "because", view.Verdict.Reason)
+		}
+	}
+	if !slices.Equal(got, a.words[1:]) {
+		return fmt.Errorf("is %s", strings.Join(got, " "))
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/kureka/kureka/internal/registry"
+)
+
+const (
+	// FreshFor is how long the view counts as fresh after the last word of the
+	// canary and of the node Leases.
+	FreshFor = 15 * time.Second
+	// nodeFreshFor is the same for a single node, which renews every 10 s.
+	nodeFreshFor = 15 * time.Second
+	// lastOwnerRetention is how long it is remembered whose an id was.
+	lastOwnerRetention = 10 * time.Minute
+)
+
+// ObserveCanary takes in that our own Lease came back on the watch.
+func (c *Cluster) ObserveCanary(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.canary = now
+}
+
+// Fresh reports whether the view is fresh: the watches demonstrably deliver.
+func (c *Cluster) Fresh() bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.fresh
+}
+
+// Tick lets time pass in the view and in the registry. It is to be called once a
+// second. It returns what the registry did.
+func (c *Cluster) Tick(now time.Time) registry.Ticked {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.measure(now)
+	for p, at := range c.due {
+		if !now.Before(at) {
+			c.evaluate(now, p)
+		}
+	}
+	ticked := c.reg.Tick(now)
+	for _, gone := range ticked.Evicted {
+		if in := c.insts[gone.Key]; in != nil {
+			c.untrack(now, in)
+		}
+	}
+	for app := range c.noticed {
+		c.settle(now, app)
+	}
+	c.forgetOwners(now)
+	return ticked
+}
+
+// measure decides whether the view is fresh. An own Lease and the nodes' Leases
+// travel the same way as everything else, so their arrival proves that the rest
+// would arrive too.
+func (c *Cluster) measure(now time.Time) {
+	c.fresh = c.readable && now.Sub(c.canary) <= FreshFor && now.Sub(c.leases) <= FreshFor
+	c.reg.SetFresh(c.fresh)
+	for _, n := range c.nodes {
+		if !n.lease.IsZero() && now.Sub(n.lease) > nodeFreshFor {
+			c.reg.SetNodeFresh(n.Name, false)
+		}
+	}
+}
+
+// forgetOwners drops memories of ids that have had no record for a while.
+func (c *Cluster) forgetOwners(now time.Time) {
+	for len(c.orphans) > 0 && now.Sub(c.orphans[0].at) > lastOwnerRetention {
+		if key := c.orphans[0].key; c.insts[key] == nil {
+			delete(c.last, key)
+		}
+		c.orphans = c.orphans[1:]
+	}
+}

@@ -1,0 +1,58 @@
+package evidence
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Condition status values as the API server writes them.
+const (
+	True    = "True"
+	False   = "False"
+	Unknown = "Unknown"
+)
+
+// Node is what is known about one node.
+type Node struct {
+	Name string
+	// Missing says that the node's object is gone, confirmed by a live read.
+	Missing    bool
+	Deleting   bool
+	Addresses  []netip.Addr
+	PodCIDRs   []netip.Prefix
+	Taints     []Taint
+	Conditions []Condition
+	// Annotations and Labels hold only the keys that some check asks about.
+	Annotations, Labels map[string]string
+	BootID              string
+	// ClockAhead is how far the node's clock runs ahead of ours, measured by its
+	// Lease; the delay of the watch makes it too small, never too large.
+	ClockAhead time.Duration
+}
+
+// Taint is one taint of a node.
+type Taint struct{ Key, Value, Effect string }
+
+// Condition is one condition of a node.
+type Condition struct{ Type, Status, Reason, Message string }
+
+// Taint returns the node's taint with the key.
+func (n *Node) Taint(key string) (Taint, bool) {
+	for _, t := range n.Taints {
+		if t.Key == key {
+			return t, true
+		}
+	}
+	return Taint{}, false
+}
+
+// Condition returns the node's condition of the type; its Status is empty when
+// there is none.
+func (n *Node) Condition(kind string) Condition {
+	for _, c := range n.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return Condition{Type: kind}
+}

@@ -1,0 +1,115 @@
+package evidence
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// Phase is a pod's phase.
+type Phase string
+
+// The phases of a pod. An empty phase counts as Pending.
+const (
+	Pending   Phase = "Pending"
+	Running   Phase = "Running"
+	Succeeded Phase = "Succeeded"
+	Failed    Phase = "Failed"
+)
+
+// Pod is what is known about one pod. A pod is named by its UID: names and
+// addresses are used again.
+type Pod struct {
+	UID, Namespace, Name string
+	// Owner is the UID of the controller that made the pod, empty if there is none.
+	Owner string
+	// Node is the name of the pod's node, empty while it is not scheduled.
+	Node        string
+	IPs         []netip.Addr
+	HostNetwork bool
+	Created     time.Time
+	Phase       Phase
+	Ready       bool
+	// Deleting says that the pod has a deletion timestamp.
+	Deleting bool
+	// Disruption is the reason of the condition DisruptionTarget while it is True.
+	Disruption string
+	Containers []Container
+	// FromSlice says that only an EndpointSlice speaks of this pod, because the pod
+	// itself cannot be read. Such a pod has addresses and no state.
+	FromSlice bool
+}
+
+// Container is one ordinary container of a pod and its last reported state.
+// Init containers and native sidecars are not the business of any rule.
+type Container struct {
+	Name  string
+	Ports []uint16
+	// ID is the runtime's id of the current incarnation, empty before the first.
+	ID      string
+	Running bool
+	// Finished is when the previous incarnation ended, by the node's clock and in
+	// whole seconds; zero when there was none.
+	Finished time.Time
+}
+
+// Terminal reports whether the pod's containers have stopped for good.
+func (p *Pod) Terminal() bool { return p.Phase == Succeeded || p.Phase == Failed }
+
+// Has reports whether the pod has the address.
+func (p *Pod) Has(a netip.Addr) bool { return slices.Contains(p.IPs, a) }
+
+// Declares reports whether a container of the pod declares the port.
+func (p *Pod) Declares(port int) bool { return p.containerWith(port) != nil }
+
+// ContainerFor returns the container that serves an instance on the port: the
+// one that declares it, else the only one, else nil.
+func (p *Pod) ContainerFor(port int) *Container {
+	if c := p.containerWith(port); c != nil {
+		return c
+	}
+	if len(p.Containers) == 1 {
+		return &p.Containers[0]
+	}
+	return nil
+}
+
+func (p *Pod) containerWith(port int) *Container {
+	for i := range p.Containers {
+		for _, declared := range p.Containers[i].Ports {
+			if int(declared) == port {
+				return &p.Containers[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Addresses returns what the pod alone answers on: its addresses with port 0, or
+// for a pod on the host network, which shares the node's address, its address
+// with each declared port.
+func (p *Pod) Addresses() []netip.AddrPort {
+	var out []netip.AddrPort
+	for _, ip := range p.IPs {
+		if !p.HostNetwork {
+			out = append(out, netip.AddrPortFrom(ip, 0))
+			continue
+		}
+		for i := range p.Containers {
+			for _, port := range p.Containers[i].Ports {
+				out = append(out, netip.AddrPortFrom(ip, port))
+			}
+		}
+	}
+	return out
+}
+
+// Gone is how a pod's object was found to be gone.
+type Gone struct {
+	At time.Time
+	// Abrupt says that the pod vanished without ever being seen Deleting, while its
+	// node was missing or Unknown: then nobody can have watched it end.
+	Abrupt bool
+	// Replaced says that a newer pod has its name.
+	Replaced bool
+}

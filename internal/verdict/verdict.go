@@ -1,0 +1,105 @@
+package verdict
+
+import (
+	"time"
+
+	"github.com/kureka/kureka/internal/evidence"
+)
+
+// Class says how strong a kind of evidence is, and with it what may be done.
+type Class uint8
+
+// The classes, the strongest first.
+const (
+	// None is the class of the verdict that nothing is wrong.
+	None Class = iota
+	// Proof removes the instance, self-preservation or not.
+	Proof
+	// Ending takes the instance out of service: its own end has begun.
+	Ending
+	// HardNotice takes it out of service unless it is the last one in service of
+	// its application: its node is about to go.
+	HardNotice
+)
+
+var classNames = [...]string{"none", "proof", "ending", "hard-notice"}
+
+// String returns a stable name for metrics and explanations.
+func (c Class) String() string { return classNames[c] }
+
+// Verdict is what follows from the evidence about one instance.
+type Verdict struct {
+	Class Class
+	// Reason is the name of the check that decided, for example PodDeleting.
+	Reason string
+	// Witness is who saw it: "pod", "node", "endpointslice".
+	Witness string
+	// Detail is what exactly was seen, for people.
+	Detail string
+	// NextCheck is when the verdict may change without any new evidence; zero when
+	// it cannot.
+	NextCheck time.Time
+}
+
+// Input is everything the rules look at for one instance of one pod.
+type Input struct {
+	Now time.Time
+	Pod *evidence.Pod
+	// Gone is set once the pod's object is gone.
+	Gone *evidence.Gone
+	// Node is the pod's node; nil while nothing is known about it.
+	Node *evidence.Node
+	// SliceTerminating says that an EndpointSlice shows the pod as terminating
+	// while pods cannot be read.
+	SliceTerminating bool
+	// Life is the incarnation of the instance's container; nil when the instance
+	// has no container of its own or there is no instance yet.
+	Life *Life
+	// Seen is when the instance's client was last heard, Interval its rhythm.
+	Seen     time.Time
+	Interval time.Duration
+}
+
+// Life is an instance's container compared with the one that registered it.
+type Life struct {
+	Container evidence.Container
+	// Baseline is the id of the incarnation that the instance belongs to.
+	Baseline string
+	// Changed is when another id was first seen, by our clock.
+	Changed time.Time
+	// Request and Registration are when the instance's client last sent anything
+	// and last registered, by our clock.
+	Request, Registration time.Time
+}
+
+// Answer is what one check says.
+type Answer struct {
+	Check  string
+	Class  Class
+	Fires  bool
+	Detail string
+}
+
+// Decide returns the verdict of the first check that fires.
+func Decide(in Input) Verdict {
+	for _, c := range checks {
+		detail, until, fires := c.ask(in)
+		if fires {
+			return Verdict{Class: c.Class, Reason: c.Reason, Witness: c.Witness, Detail: detail, NextCheck: until}
+		}
+	}
+	return Verdict{}
+}
+
+// Explain returns what every check says, in the order of deciding.
+func Explain(in Input) []Answer {
+	out := make([]Answer, 0, len(checks))
+	for _, c := range checks {
+		detail, _, fires := c.ask(in)
+		out = append(out, Answer{Check: c.Reason, Class: c.Class, Fires: fires, Detail: detail})
+	}
+	return out
+}
+
+// Checks returns the list of checks in the order of deciding.
+func Checks() []Check { return append([]Check(nil), checks...) }
