@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"strings"
 	"time"
 
 	"github.com/kureka/kureka/internal/evidence"
@@ -87,5 +88,20 @@ func (c *Cluster) SetPodsReadable(now time.Time, readable bool) {
 		if in.pod == nil {
 			c.rebind(now, in)
 		}
+	}
+}
+
+// ReplaceSlices takes in the complete list of slices of a namespace, or of all
+// if it is empty.
+func (c *Cluster) ReplaceSlices(now time.Time, namespace string, current map[string][]Endpoint) {
+	c.mu.Lock()
+	for name := range c.slices {
+		if namespace == "" || strings.HasPrefix(name, namespace+"/") {
+			delete(c.slices, name)
+		}
+	}
+	c.mu.Unlock()
+	for name, endpoints := range current {
+		c.ObserveSlice(now, name, endpoints)
 	}
 }

@@ -24,35 +24,35 @@ type Check struct {
 	ask func(Input) (detail string, until time.Time, fires bool)
 }
 
-// Names of witnesses.
+// Witnesses of a verdict.
 const (
-	witnessPod   = "pod"
-	witnessNode  = "node"
-	witnessSlice = "endpointslice"
+	WitnessPod   = "pod"
+	WitnessNode  = "node"
+	WitnessSlice = "endpointslice"
 )
 
 // checks is the list in the order of deciding. A check never relies on an earlier
 // one having been asked.
 var checks = []Check{
-	{"PodGone", Proof, witnessPod, "the pod's object is gone", podGone},
-	{"PodFinished", Proof, witnessPod, "the pod's phase is Failed or Succeeded", podFinished},
-	{"NodeOutOfService", Proof, witnessNode, "somebody vouches by the out-of-service taint that the node, which is not Ready, is down", nodeOutOfService},
+	{"PodGone", Proof, WitnessPod, "the pod's object is gone", podGone},
+	{"PodFinished", Proof, WitnessPod, "the pod's phase is Failed or Succeeded", podFinished},
+	{"NodeOutOfService", Proof, WitnessNode, "somebody vouches by the out-of-service taint that the node, which is not Ready, is down", nodeOutOfService},
 
-	{"PodGoneWithNode", Ending, witnessPod, "the pod vanished without a deletion while its node was missing or Unknown", podGoneWithNode},
-	{"PodDeleting", Ending, witnessPod, "the pod has a deletion timestamp", podDeleting},
-	{"PodDisrupted", Ending, witnessPod, "the pod's condition DisruptionTarget is True", podDisrupted},
-	{"ContainerDown", Ending, witnessPod, "the instance's container is not running", containerDown},
-	{"ContainerRestarted", Ending, witnessPod, "the instance's container was replaced and the new one has not been heard", containerRestarted},
-	{"EndpointTerminating", Ending, witnessSlice, "an EndpointSlice shows the pod terminating while pods cannot be read", endpointTerminating},
+	{"PodGoneWithNode", Ending, WitnessPod, "the pod vanished without a deletion while its node was missing or Unknown", podGoneWithNode},
+	{"PodDeleting", Ending, WitnessPod, "the pod has a deletion timestamp", podDeleting},
+	{"PodDisrupted", Ending, WitnessPod, "the pod's condition DisruptionTarget is True", podDisrupted},
+	{"ContainerDown", Ending, WitnessPod, "the instance's container is not running", containerDown},
+	{"ContainerRestarted", Ending, WitnessPod, "the instance's container was replaced and the new one has not been heard", containerRestarted},
+	{"EndpointTerminating", Ending, WitnessSlice, "an EndpointSlice shows the pod terminating while pods cannot be read", endpointTerminating},
 
-	{"NodeSpotInterruption", HardNotice, witnessNode, "an AWS spot interruption notice", taint("aws-node-termination-handler/spot-itn")},
-	{"NodeImpendingTermination", HardNotice, witnessNode, "a Google Cloud preemption notice", taint("cloud.google.com/impending-node-termination")},
-	{"NodePreemptScheduled", HardNotice, witnessNode, "an Azure preemption notice", nodePreemptScheduled},
-	{"NodeTerminating", HardNotice, witnessNode, "an OpenShift termination notice", condition("Terminating")},
-	{"NodeShuttingDown", HardNotice, witnessNode, "the kubelet says that the machine is shutting down", nodeShuttingDown},
-	{"NodeGracefulShutdown", HardNotice, witnessNode, "the node lifecycle condition for a graceful shutdown", condition("GracefulNodeShutdownInProgress")},
-	{"NodeCloudShutdown", HardNotice, witnessNode, "the cloud says that the machine is stopped", taint("node.cloudprovider.kubernetes.io/shutdown")},
-	{"NodeDeleted", HardNotice, witnessNode, "the node's object is gone, confirmed by a live read", nodeDeleted},
+	{"NodeSpotInterruption", HardNotice, WitnessNode, "an AWS spot interruption notice", taint("aws-node-termination-handler/spot-itn")},
+	{"NodeImpendingTermination", HardNotice, WitnessNode, "a Google Cloud preemption notice", taint("cloud.google.com/impending-node-termination")},
+	{"NodePreemptScheduled", HardNotice, WitnessNode, "an Azure preemption notice", nodePreemptScheduled},
+	{"NodeTerminating", HardNotice, WitnessNode, "an OpenShift termination notice", condition("Terminating")},
+	{"NodeShuttingDown", HardNotice, WitnessNode, "the kubelet says that the machine is shutting down", nodeShuttingDown},
+	{"NodeGracefulShutdown", HardNotice, WitnessNode, "the node lifecycle condition for a graceful shutdown", condition("GracefulNodeShutdownInProgress")},
+	{"NodeCloudShutdown", HardNotice, WitnessNode, "the cloud says that the machine is stopped", taint("node.cloudprovider.kubernetes.io/shutdown")},
+	{"NodeDeleted", HardNotice, WitnessNode, "the node's object is gone, confirmed by a live read", nodeDeleted},
 }
 
 func podGone(in Input) (string, time.Time, bool) {

@@ -1,0 +1,136 @@
+package controllers
+
+import (
+	"net/netip"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+
+	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/evidence"
+)
+
+// podEvidence reduces a pod to what the rules ask about.
+func podEvidence(p *corev1.Pod) evidence.Pod {
+	out := evidence.Pod{
+		UID: string(p.UID), Namespace: p.Namespace, Name: p.Name,
+		Node:        p.Spec.NodeName,
+		HostNetwork: p.Spec.HostNetwork,
+		Created:     p.CreationTimestamp.Time,
+		Phase:       evidence.Phase(p.Status.Phase),
+		Deleting:    p.DeletionTimestamp != nil,
+	}
+	for _, o := range p.OwnerReferences {
+		if o.Controller != nil && *o.Controller {
+			out.Owner = string(o.UID)
+		}
+	}
+	for _, ip := range p.Status.PodIPs {
+		out.IPs = appendAddr(out.IPs, ip.IP)
+	}
+	if len(out.IPs) == 0 {
+		out.IPs = appendAddr(out.IPs, p.Status.PodIP)
+	}
+	for _, c := range p.Status.Conditions {
+		switch {
+		case c.Type == corev1.PodReady:
+			out.Ready = c.Status == corev1.ConditionTrue
+		case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
+			out.Disruption = c.Reason
+			if out.Disruption == "" {
+				out.Disruption = string(c.Type)
+			}
+		}
+	}
+	for i := range p.Spec.Containers {
+		out.Containers = append(out.Containers, containerEvidence(&p.Spec.Containers[i], p.Status.ContainerStatuses))
+	}
+	return out
+}
+
+func containerEvidence(c *corev1.Container, statuses []corev1.ContainerStatus) evidence.Container {
+	out := evidence.Container{Name: c.Name}
+	for _, port := range c.Ports {
+		if port.ContainerPort > 0 && port.ContainerPort <= 65535 {
+			out.Ports = append(out.Ports, uint16(port.ContainerPort))
+		}
+	}
+	for _, s := range statuses {
+		if s.Name != c.Name {
+			continue
+		}
+		out.ID = s.ContainerID
+		out.Running = s.State.Running != nil
+		switch {
+		case s.State.Terminated != nil:
+			out.Finished = s.State.Terminated.FinishedAt.Time
+		case s.LastTerminationState.Terminated != nil:
+			out.Finished = s.LastTerminationState.Terminated.FinishedAt.Time
+		}
+	}
+	return out
+}
+
+// nodeEvidence reduces a node to what the rules ask about.
+func nodeEvidence(n *corev1.Node) evidence.Node {
+	out := evidence.Node{Name: n.Name, Deleting: n.DeletionTimestamp != nil, BootID: n.Status.NodeInfo.BootID}
+	for _, a := range n.Status.Addresses {
+		if a.Type == corev1.NodeInternalIP || a.Type == corev1.NodeExternalIP {
+			out.Addresses = appendAddr(out.Addresses, a.Address)
+		}
+	}
+	ranges := n.Spec.PodCIDRs
+	if len(ranges) == 0 && n.Spec.PodCIDR != "" {
+		ranges = []string{n.Spec.PodCIDR}
+	}
+	for _, r := range ranges {
+		if prefix, err := netip.ParsePrefix(r); err == nil {
+			out.PodCIDRs = append(out.PodCIDRs, prefix.Masked())
+		}
+	}
+	for _, t := range n.Spec.Taints {
+		out.Taints = append(out.Taints, evidence.Taint{Key: t.Key, Value: t.Value, Effect: string(t.Effect)})
+	}
+	for _, c := range n.Status.Conditions {
+		out.Conditions = append(out.Conditions, evidence.Condition{
+			Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message,
+		})
+	}
+	return out
+}
+
+// sliceEvidence reduces a slice to its endpoints that refer to pods. A missing
+// terminating condition means false; the other conditions are not asked, because
+// with publishNotReadyAddresses they say ready of pods that are not.
+func sliceEvidence(s *discoveryv1.EndpointSlice) []cluster.Endpoint {
+	var out []cluster.Endpoint
+	if s.AddressType == discoveryv1.AddressTypeFQDN {
+		return nil
+	}
+	for i := range s.Endpoints {
+		e := &s.Endpoints[i]
+		if e.TargetRef == nil || e.TargetRef.Kind != "Pod" || e.TargetRef.UID == "" {
+			continue
+		}
+		pod := evidence.Pod{UID: string(e.TargetRef.UID), Namespace: s.Namespace, Name: e.TargetRef.Name, Phase: evidence.Running}
+		if e.NodeName != nil {
+			pod.Node = *e.NodeName
+		}
+		for _, a := range e.Addresses {
+			pod.IPs = appendAddr(pod.IPs, a)
+		}
+		out = append(out, cluster.Endpoint{
+			Pod: pod, Terminating: e.Conditions.Terminating != nil && *e.Conditions.Terminating,
+		})
+	}
+	return out
+}
+
+func appendAddr(list []netip.Addr, s string) []netip.Addr {
+	a, err := netip.ParseAddr(s)
+	if err != nil || slices.Contains(list, a.Unmap()) {
+		return list
+	}
+	return append(list, a.Unmap())
+}

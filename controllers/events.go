@@ -1,0 +1,164 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/verdict"
+)
+
+const (
+	eventsPerSecond = 5
+	eventsQueued    = 256
+	eventTimeout    = 5 * time.Second
+	// eventOnce is how long the same thing is not said again.
+	eventOnce = 10 * time.Minute
+	// eventKeys bounds what is remembered of having been said.
+	eventKeys = 4096
+
+	reportingController = "kureka.dev/kureka"
+)
+
+// Events tells about verdicts on the objects that caused them: one Event for a
+// cause, an application and a reason, however many instances it concerns. Events
+// are the first thing to be dropped when there is much to do, so they are sent
+// directly and not through a recorder, whose aggregation counts by object and
+// would spend calls on repeats.
+type Events struct {
+	client   kubernetes.Interface
+	instance string
+	log      logr.Logger
+	queue    chan cluster.Change
+	dropped  atomic.Int64
+
+	mu   sync.Mutex
+	said map[eventKey]time.Time
+}
+
+type eventKey struct{ cause, app, reason string }
+
+// NewEvents returns a sender that sends nothing before Run. instance names this
+// process.
+func NewEvents(client kubernetes.Interface, instance string, log logr.Logger) *Events {
+	return &Events{
+		client: client, instance: instance, log: log,
+		queue: make(chan cluster.Change, eventsQueued), said: map[eventKey]time.Time{},
+	}
+}
+
+// Changed queues an Event. It never blocks.
+func (e *Events) Changed(ch cluster.Change) {
+	if ch.PodUID == "" || !e.first(ch) {
+		return
+	}
+	select {
+	case e.queue <- ch:
+	default:
+		e.dropped.Add(1)
+	}
+}
+
+// Dropped returns how many Events were dropped because the queue was full.
+func (e *Events) Dropped() int64 { return e.dropped.Load() }
+
+func (e *Events) first(ch cluster.Change) bool {
+	cause := ch.PodUID
+	if ch.Witness == verdict.WitnessNode {
+		cause = ch.Node
+	}
+	key := eventKey{cause, ch.Key.App, ch.Reason}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if at, said := e.said[key]; said && ch.At.Sub(at) < eventOnce {
+		return false
+	}
+	if len(e.said) >= eventKeys {
+		clear(e.said)
+	}
+	e.said[key] = ch.At
+	return true
+}
+
+// Run sends queued Events until the context ends.
+func (e *Events) Run(ctx context.Context) {
+	limiter := flowcontrol.NewTokenBucketRateLimiter(eventsPerSecond, eventsPerSecond)
+	defer limiter.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case ch := <-e.queue:
+			if limiter.Wait(ctx) != nil {
+				return
+			}
+			if err := e.send(ctx, ch); err != nil && ctx.Err() == nil {
+				e.dropped.Add(1)
+				e.log.V(1).Info("Dropped an Event", "reason", ch.Reason, "cause", err.Error())
+			}
+		}
+	}
+}
+
+func (e *Events) send(ctx context.Context, ch cluster.Change) error {
+	ctx, cancel := context.WithTimeout(ctx, eventTimeout)
+	defer cancel()
+	regarding := corev1.ObjectReference{
+		APIVersion: "v1", Kind: "Pod", Namespace: ch.Namespace, Name: ch.Pod, UID: types.UID(ch.PodUID),
+	}
+	namespace := ch.Namespace
+	if ch.Witness == verdict.WitnessNode {
+		regarding = corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: ch.Node}
+		namespace = metav1.NamespaceDefault
+	}
+	_, err := e.client.EventsV1().Events(namespace).Create(ctx, &eventsv1.Event{
+		ObjectMeta:          metav1.ObjectMeta{GenerateName: "kureka-", Namespace: namespace},
+		EventTime:           metav1.NewMicroTime(ch.At),
+		ReportingController: reportingController,
+		ReportingInstance:   e.instance,
+		Action:              action(ch),
+		Reason:              ch.Reason,
+		Regarding:           regarding,
+		Note:                note(ch),
+		Type:                corev1.EventTypeNormal,
+	}, metav1.CreateOptions{})
+	return err
+}
+
+func action(ch cluster.Change) string {
+	switch ch.To.String() {
+	case "UP":
+		return "PutBackInService"
+	case "OUT_OF_SERVICE":
+		return "TakeOutOfService"
+	}
+	return "Cancel"
+}
+
+// maxNote is the API's limit for the note of an Event.
+const maxNote = 1000
+
+func note(ch cluster.Change) string {
+	what := map[string]string{
+		"TakeOutOfService": "is out of service", "PutBackInService": "is back in service", "Cancel": "left the registry",
+	}[action(ch)]
+	text := fmt.Sprintf("%s instance %s %s", ch.Key.App, ch.Key.ID, what)
+	if ch.Detail != "" {
+		text += ": " + ch.Detail
+	}
+	if len(text) > maxNote {
+		text = text[:maxNote]
+	}
+	return text
+}

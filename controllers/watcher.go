@@ -1,0 +1,230 @@
+package controllers
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kureka/kureka/internal/cluster"
+)
+
+// +kubebuilder:rbac:groups="",resources=pods;nodes,verbs=get;list;watch
+// +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=get;list;watch
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=kureka-system,resources=leases,verbs=get;list;watch;create;update
+
+// Options configure a Watcher.
+type Options struct {
+	Client  kubernetes.Interface
+	Cluster *cluster.Cluster
+	// Namespaces limit the pods and EndpointSlices that are watched; all if empty.
+	Namespaces []string
+	Canary     CanaryOptions
+	Clock      func() time.Time
+	Logger     logr.Logger
+	// OnWatchState is told when a watch starts or stops working. It must not block.
+	OnWatchState func(WatchState)
+	// OnLatency is told how long it took from a watch event to the registry
+	// showing what follows from it.
+	OnLatency func(time.Duration)
+}
+
+// Watcher feeds a Cluster from the API server.
+type Watcher struct {
+	opts    Options
+	states  *watchStates
+	confirm *confirmer
+}
+
+// NewWatcher returns a watcher that does nothing before Run.
+func NewWatcher(opts Options) *Watcher {
+	if opts.OnLatency == nil {
+		opts.OnLatency = func(time.Duration) {}
+	}
+	w := &Watcher{opts: opts, states: &watchStates{log: opts.Logger, m: map[string]WatchState{}}}
+	w.states.onChange = w.stateChanged
+	w.confirm = newConfirmer(opts.Client, opts.Cluster, opts.Clock, opts.Logger)
+	return w
+}
+
+// States returns the state of every watch.
+func (w *Watcher) States() []WatchState { return w.states.all() }
+
+// Run watches until the context ends. It never returns early: an API server that
+// is away or refuses makes evidence missing, and that is all. The canary is not
+// renewed before mayRenew is closed.
+func (w *Watcher) Run(ctx context.Context, mayRenew <-chan struct{}) {
+	var wg sync.WaitGroup
+	namespaces := w.opts.Namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{metav1.NamespaceAll}
+	}
+	for _, ns := range namespaces {
+		wg.Go(func() { runWatch(ctx, w.pods(ns), w.states, w.opts.Logger) })
+		wg.Go(func() { runWatch(ctx, w.slices(ns), w.states, w.opts.Logger) })
+	}
+	wg.Go(func() { runWatch(ctx, w.nodes(), w.states, w.opts.Logger) })
+	wg.Go(func() { runWatch(ctx, w.leases(), w.states, w.opts.Logger) })
+	wg.Go(func() { runWatch(ctx, w.canary(), w.states, w.opts.Logger) })
+	wg.Go(func() {
+		select {
+		case <-mayRenew:
+		case <-ctx.Done():
+			return
+		}
+		keepCanary(ctx, w.opts.Client, w.opts.Canary, w.opts.Clock, w.opts.Logger)
+	})
+	wg.Go(func() { w.confirm.run(ctx) })
+	wg.Wait()
+}
+
+func (w *Watcher) stateChanged(s WatchState) {
+	if isPods(s.Resource) {
+		readable := true
+		for _, other := range w.states.all() {
+			readable = readable && (!isPods(other.Resource) || other.Synced)
+		}
+		w.opts.Cluster.SetPodsReadable(w.opts.Clock(), readable)
+	}
+	if w.opts.OnWatchState != nil {
+		w.opts.OnWatchState(s)
+	}
+}
+
+// timed runs one watch event and reports how long it took to show.
+func timed[T any](w *Watcher, handle func(time.Time, *T)) func(*T) {
+	return func(obj *T) {
+		start := w.opts.Clock()
+		handle(start, obj)
+		w.opts.OnLatency(w.opts.Clock().Sub(start))
+	}
+}
+
+const podsResource = "pods"
+
+func isPods(resource string) bool {
+	return resource == podsResource || len(resource) > len(podsResource) && resource[:len(podsResource)+1] == podsResource+"/"
+}
+
+func named(resource, namespace string) string {
+	if namespace == "" {
+		return resource
+	}
+	return resource + "/" + namespace
+}
+
+func (w *Watcher) pods(ns string) source[corev1.Pod] {
+	api := w.opts.Client.CoreV1().Pods(ns)
+	seen := func(now time.Time, p *corev1.Pod) {
+		if w.opts.Cluster.ObservePod(now, podEvidence(p)) {
+			w.confirm.pod(cluster.KnownPod{UID: string(p.UID), Namespace: p.Namespace, Name: p.Name})
+		}
+	}
+	return source[corev1.Pod]{
+		resource: named(podsResource, ns),
+		without:  "dead and ending pods are not noticed, leases alone decide",
+		list:     func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return api.List(ctx, o) },
+		watch:    func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return api.Watch(ctx, o) },
+		sink: sink[corev1.Pod]{
+			seen: timed(w, seen),
+			gone: timed(w, func(now time.Time, p *corev1.Pod) { w.opts.Cluster.PodGone(now, string(p.UID)) }),
+			listed: func(pods []*corev1.Pod) {
+				present := make(map[string]bool, len(pods))
+				for _, p := range pods {
+					present[string(p.UID)] = true
+					seen(w.opts.Clock(), p)
+				}
+				for _, known := range w.opts.Cluster.KnownPods() {
+					if !present[known.UID] && (ns == "" || ns == known.Namespace) {
+						w.confirm.pod(known)
+					}
+				}
+			},
+		},
+	}
+}
+
+func (w *Watcher) nodes() source[corev1.Node] {
+	api := w.opts.Client.CoreV1().Nodes()
+	seen := func(now time.Time, n *corev1.Node) { w.opts.Cluster.ObserveNode(now, nodeEvidence(n)) }
+	return source[corev1.Node]{
+		resource: "nodes",
+		without:  "notices of nodes that are about to end are not seen",
+		list:     func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return api.List(ctx, o) },
+		watch:    func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return api.Watch(ctx, o) },
+		sink: sink[corev1.Node]{
+			seen: timed(w, seen),
+			gone: func(n *corev1.Node) { w.confirm.node(n.Name) },
+			listed: func(nodes []*corev1.Node) {
+				present := make(map[string]bool, len(nodes))
+				for _, n := range nodes {
+					present[n.Name] = true
+					seen(w.opts.Clock(), n)
+				}
+				for _, name := range w.opts.Cluster.KnownNodes() {
+					if !present[name] {
+						w.confirm.node(name)
+					}
+				}
+			},
+		},
+	}
+}
+
+func (w *Watcher) leases() source[coordinationv1.Lease] {
+	api := w.opts.Client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
+	return source[coordinationv1.Lease]{
+		resource: "leases in " + corev1.NamespaceNodeLease,
+		without:  "the view never counts as fresh",
+		list:     func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return api.List(ctx, o) },
+		watch:    func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return api.Watch(ctx, o) },
+		sink: sink[coordinationv1.Lease]{
+			seen: func(l *coordinationv1.Lease) {
+				var renewed time.Time
+				if l.Spec.RenewTime != nil {
+					renewed = l.Spec.RenewTime.Time
+				}
+				w.opts.Cluster.ObserveLease(w.opts.Clock(), l.Name, renewed)
+			},
+			gone: func(*coordinationv1.Lease) {},
+			// A list shows renewals of unknown age: the next one on the watch counts.
+			listed: func([]*coordinationv1.Lease) {},
+		},
+	}
+}
+
+func (w *Watcher) slices(ns string) source[discoveryv1.EndpointSlice] {
+	api := w.opts.Client.DiscoveryV1().EndpointSlices(ns)
+	seen := func(s *discoveryv1.EndpointSlice) {
+		w.opts.Cluster.ObserveSlice(w.opts.Clock(), s.Namespace+"/"+s.Name, sliceEvidence(s))
+	}
+	return source[discoveryv1.EndpointSlice]{
+		resource: named("endpointslices", ns),
+		without:  "pods that cannot be read are not known to be terminating",
+		list:     func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return api.List(ctx, o) },
+		watch:    func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return api.Watch(ctx, o) },
+		sink: sink[discoveryv1.EndpointSlice]{
+			seen: seen,
+			gone: func(s *discoveryv1.EndpointSlice) {
+				w.opts.Cluster.ObserveSlice(w.opts.Clock(), s.Namespace+"/"+s.Name, nil)
+			},
+			listed: func(slices []*discoveryv1.EndpointSlice) {
+				current := make(map[string][]cluster.Endpoint, len(slices))
+				for _, s := range slices {
+					current[s.Namespace+"/"+s.Name] = sliceEvidence(s)
+				}
+				w.opts.Cluster.ReplaceSlices(w.opts.Clock(), ns, current)
+			},
+		},
+	}
+}

@@ -1,0 +1,255 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/klog/v2"
+
+	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/registry"
+	"github.com/kureka/kureka/internal/server"
+	"github.com/kureka/kureka/internal/version"
+)
+
+const (
+	tickInterval    = time.Second
+	shutdownTimeout = 10 * time.Second
+)
+
+// Main runs a command line until the context ends. Logs go to out, a line of
+// JSON each.
+func Main(ctx context.Context, args []string, out io.Writer) error {
+	opts, err := ParseArgs(args, out)
+	switch {
+	case errors.Is(err, ErrHelp):
+		return nil
+	case err != nil:
+		return err
+	}
+	level := slog.Level(-opts.LogLevel)
+	log := logr.FromSlogHandler(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level}))
+	klog.SetLogger(log.WithName("client-go"))
+	a, err := New(ctx, opts, log)
+	if err != nil {
+		return err
+	}
+	return a.Run(ctx)
+}
+
+// App is one process of Kureka.
+type App struct {
+	opts    Options
+	log     logr.Logger
+	metrics *prometheus.Registry
+	reg     *registry.Engine
+	cluster *cluster.Cluster
+	gate    *gate
+	verdict *verdictMetrics
+	watch   *watching // nil when standalone
+
+	servers []listening
+}
+
+// listening is a server with the listener it will serve.
+type listening struct {
+	name string
+	srv  *http.Server
+	l    net.Listener
+}
+
+// New opens the listeners and builds everything, but serves nothing before Run.
+// The caller must call Run if there is no error.
+func New(ctx context.Context, opts Options, log logr.Logger) (*App, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	a := &App{opts: opts, log: log, metrics: prometheus.NewRegistry()}
+	now := time.Now()
+	fixed, err := opts.gate()
+	if err != nil {
+		return nil, err
+	}
+	a.gate = newGate(now, fixed)
+	a.reg = registry.New(now, registry.Options{MaxInstances: opts.MaxInstances})
+	a.verdict = newVerdictMetrics(a.metrics)
+	a.cluster = cluster.New(a.reg, cluster.Options{AllNamespaces: len(opts.WatchNamespaces) == 0, Observer: a.changed})
+	registerRegistryMetrics(a.metrics, a.reg, a.cluster, time.Now)
+	if opts.Mode == Manager {
+		if a.watch, err = newWatching(a); err != nil {
+			return nil, err
+		}
+	} else {
+		a.gate.away(0)
+	}
+	if err := a.listen(ctx); err != nil {
+		a.close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// changed is told of every verdict, with the cluster's lock held.
+func (a *App) changed(ch cluster.Change) {
+	a.verdict.changed(ch)
+	if a.watch != nil {
+		a.watch.changed(ch)
+	}
+}
+
+func (a *App) listen(ctx context.Context) error {
+	proxies, err := a.opts.proxies()
+	if err != nil {
+		return err
+	}
+	api, err := server.New(server.Options{
+		Registry: a.cluster, Clock: time.Now, Gate: a.gate.open, Logger: a.log.WithName("server"),
+		Registerer: a.metrics, TrustedProxies: proxies,
+	})
+	if err != nil {
+		return err
+	}
+	all := []struct {
+		name, flag, addr string
+		srv              *http.Server
+	}{
+		{"Eureka API", "registry-bind-address", a.opts.RegistryAddr, server.NewHTTPServer(api, server.Limits{})},
+		{"metrics", "metrics-bind-address", a.opts.MetricsAddr, smallServer(metricsHandler(a.metrics))},
+		{"probes", "health-probe-bind-address", a.opts.ProbeAddr, smallServer(a.probes())},
+	}
+	for _, s := range all {
+		if s.addr == "0" {
+			continue
+		}
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.addr)
+		if err != nil {
+			return fmt.Errorf("opening the %s: %w", s.name, explainListen(err, s.flag, s.addr))
+		}
+		s.srv.ErrorLog = slog.NewLogLogger(logr.ToSlogHandler(a.log.WithName(s.name).V(1)), slog.LevelInfo)
+		a.servers = append(a.servers, listening{s.name, s.srv, l})
+	}
+	return nil
+}
+
+// explainListen says what to do about an address that cannot be had.
+func explainListen(err error, flag, addr string) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("%s is in use by another process: stop it, or choose another address with --%s", addr, flag)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("not allowed to bind %s: choose a port above 1023 with --%s", addr, flag)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("this machine has no address %s: choose another with --%s", addr, flag)
+	}
+	return err
+}
+
+// Addr returns the address of the Eureka API.
+func (a *App) Addr() net.Addr { return a.servers[0].l.Addr() }
+
+// Run serves until the context ends, then lets requests in progress finish.
+// Nothing is cancelled at the end: clients will renew with the next process.
+func (a *App) Run(ctx context.Context) error {
+	a.log.Info("Starting", "version", version.String(), "mode", a.opts.Mode)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	failed := make(chan error, len(a.servers))
+	for _, s := range a.servers {
+		a.log.Info("Listening", "for", s.name, "address", s.l.Addr().String())
+		wg.Go(func() {
+			if err := s.srv.Serve(s.l); !errors.Is(err, http.ErrServerClosed) {
+				failed <- fmt.Errorf("serving the %s: %w", s.name, err)
+			}
+		})
+	}
+	a.announceGate()
+	wg.Go(func() { a.tick(ctx) })
+	if a.watch != nil {
+		wg.Go(func() { a.watch.run(ctx) })
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	a.log.Info("Stopping")
+	err = errors.Join(err, a.shutdown(ctx))
+	cancel()
+	wg.Wait()
+	return err
+}
+
+func (a *App) announceGate() {
+	if d := a.gate.length(); d > 0 {
+		a.log.Info("Refusing list reads for a while, so that clients keep what they have until everybody has come back",
+			"for", d.String(), "flag", "--start-gate")
+	}
+}
+
+func (a *App) shutdown(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	var errs []error
+	for _, s := range a.servers {
+		if err := s.srv.Shutdown(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("stopping the %s: %w", s.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (a *App) close() {
+	for _, s := range a.servers {
+		_ = s.l.Close() // it has served nothing
+	}
+}
+
+// tick lets time pass in the registry.
+func (a *App) tick(ctx context.Context) {
+	ticker := time.NewTicker(tickInterval)
+	defer ticker.Stop()
+	fresh := a.cluster.Fresh()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		ticked := a.cluster.Tick(time.Now())
+		for _, gone := range ticked.Evicted {
+			a.verdict.evicted.Inc()
+			a.log.Info("Evicted: its lease expired", "app", gone.Key.App, "id", gone.Key.ID, "namespace", gone.Partition)
+		}
+		for _, t := range ticked.Transitions {
+			msg := "Self-preservation ended"
+			if t.Engaged {
+				msg = "Self-preservation holds leases: too many renewals are missing"
+			}
+			a.log.Info(msg, "namespace", t.Partition, "expectedPerMinute", t.Expected, "receivedPerMinute", t.Received)
+		}
+		if now := a.cluster.Fresh(); now != fresh {
+			fresh = now
+			a.log.Info("The view of the cluster changed", "fresh", fresh)
+		}
+	}
+}
+
+// hostname names this process in Leases and Events.
+func hostname() string {
+	if name, err := os.Hostname(); err == nil {
+		return name
+	}
+	return "kureka"
+}

@@ -1,0 +1,162 @@
+package app
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/kureka/kureka/controllers"
+	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/registry"
+	"github.com/kureka/kureka/internal/verdict"
+	"github.com/kureka/kureka/internal/version"
+)
+
+// verdictMetrics count what the cluster's evidence did to instances.
+type verdictMetrics struct {
+	changes *prometheus.CounterVec
+	evicted prometheus.Counter
+}
+
+func newVerdictMetrics(reg prometheus.Registerer) *verdictMetrics {
+	auto := promauto.With(reg)
+	m := &verdictMetrics{
+		changes: auto.NewCounterVec(prometheus.CounterOpts{
+			Name: "kureka_verdicts_total",
+			Help: "Changes of instances by the cluster's evidence, by reason and what followed.",
+		}, []string{"reason", "action"}),
+		evicted: auto.NewCounter(prometheus.CounterOpts{
+			Name: "kureka_evictions_total", Help: "Instances evicted because their lease expired.",
+		}),
+	}
+	for _, c := range verdict.Checks() {
+		m.changes.WithLabelValues(c.Reason, actionOf(c.Class))
+	}
+	for _, r := range []string{cluster.ReasonAddressReused, cluster.ReasonAddressLeft} {
+		m.changes.WithLabelValues(r, "cancel")
+	}
+	m.changes.WithLabelValues(cluster.ReasonRecovered, "in_service")
+	m.changes.WithLabelValues(cluster.ReasonHeldByFloor, "in_service")
+	return m
+}
+
+func actionOf(c verdict.Class) string {
+	if c == verdict.Proof {
+		return "cancel"
+	}
+	return "out_of_service"
+}
+
+func (m *verdictMetrics) changed(ch cluster.Change) {
+	action := map[registry.Status]string{
+		registry.None: "cancel", registry.OutOfService: "out_of_service", registry.Up: "in_service",
+	}[ch.To]
+	m.changes.WithLabelValues(ch.Reason, action).Inc()
+}
+
+// watchMetrics tell how the watches are doing.
+type watchMetrics struct {
+	up       *prometheus.GaugeVec
+	duration prometheus.Histogram
+}
+
+func newWatchMetrics(reg prometheus.Registerer) *watchMetrics {
+	auto := promauto.With(reg)
+	return &watchMetrics{
+		up: auto.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "kureka_watch_up", Help: "1 while a watch has delivered its list and works, else 0.",
+		}, []string{"resource"}),
+		duration: auto.NewHistogram(prometheus.HistogramOpts{
+			Name:    "kureka_watch_to_registry_seconds",
+			Help:    "Time from a watch event to the registry showing what follows from it.",
+			Buckets: prometheus.ExponentialBuckets(0.000_01, 4, 10),
+		}),
+	}
+}
+
+func (m *watchMetrics) state(s controllers.WatchState) {
+	up := 0.0
+	if s.Synced && s.Problem == "" {
+		up = 1
+	}
+	m.up.WithLabelValues(s.Resource).Set(up)
+}
+
+func (m *watchMetrics) latency(d time.Duration) { m.duration.Observe(d.Seconds()) }
+
+func (m *watchMetrics) registerDropped(reg prometheus.Registerer, dropped func() int64) {
+	promauto.With(reg).NewCounterFunc(prometheus.CounterOpts{
+		Name: "kureka_events_dropped_total", Help: "Events about verdicts that were dropped instead of sent.",
+	}, func() float64 { return float64(dropped()) })
+}
+
+// registerRegistryMetrics adds what is read from the registry when somebody asks.
+func registerRegistryMetrics(reg prometheus.Registerer, engine *registry.Engine, c *cluster.Cluster, clock func() time.Time) {
+	reg.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		&registryCollector{engine: engine, clock: clock},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "kureka_view_fresh", Help: "1 while the watches demonstrably deliver, else 0.",
+		}, func() float64 { return oneIf(c.Fresh()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "kureka_build_info", Help: "Always 1; the label tells the version.",
+			ConstLabels: prometheus.Labels{"version": version.String()},
+		}, func() float64 { return 1 }),
+	)
+}
+
+func oneIf(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// registryCollector reads the registry at every scrape. Its labels are namespaces
+// and statuses, never instances.
+type registryCollector struct {
+	engine *registry.Engine
+	clock  func() time.Time
+}
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("kureka_"+name, help, labels, nil)
+}
+
+// The figures of self-preservation, by namespace; "" is everything outside pods.
+var (
+	descInstances = desc("instances", "Listed instances by status.", "status")
+	descLeases    = desc("leases", "Leases kept by clients.", "namespace")
+	descExpected  = desc("renewals_expected_per_minute", "Renewals that the protected leases should send.", "namespace")
+	descReceived  = desc("renewals_received_per_minute", "Renewals that those of them send which are not late.", "namespace")
+	descEngaged   = desc("self_preservation_engaged", "1 while self-preservation holds expired leases, else 0.", "namespace")
+	descHeld      = desc("leases_held", "Expired leases that self-preservation holds.", "namespace")
+)
+
+// Describe implements prometheus.Collector.
+func (r *registryCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{descInstances, descLeases, descExpected, descReceived, descEngaged, descHeld} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (r *registryCollector) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, label string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, label)
+	}
+	counts := r.engine.Snapshot().Counts
+	for s := registry.Down; s <= registry.Up; s++ {
+		gauge(descInstances, float64(counts.Of(s)), s.String())
+	}
+	for _, p := range r.engine.Partitions(r.clock()) {
+		gauge(descLeases, float64(p.Leases), p.Name)
+		gauge(descExpected, p.Expected, p.Name)
+		gauge(descReceived, p.Received, p.Name)
+		gauge(descEngaged, oneIf(p.Engaged), p.Name)
+		gauge(descHeld, float64(p.Held), p.Name)
+	}
+}

@@ -1,0 +1,198 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kureka/kureka/internal/registry"
+	"github.com/kureka/kureka/internal/version"
+)
+
+// Mode is what the process does.
+type Mode string
+
+// The modes, which are the program's commands.
+const (
+	// Manager watches a cluster.
+	Manager Mode = "manager"
+	// Standalone is the same registry without one.
+	Standalone Mode = "standalone"
+)
+
+// Options are the settings of a process. DefaultOptions gives all of them.
+type Options struct {
+	Mode Mode
+
+	RegistryAddr string // Eureka API
+	MetricsAddr  string // Prometheus metrics; "0" for none
+	ProbeAddr    string // /healthz and /readyz; "0" for none
+
+	// StartGate is Auto, Off, or how long list reads are refused after the start.
+	StartGate      string
+	TrustedProxies []string
+	MaxInstances   int
+	LogLevel       int // 0: changes of state, 1: details
+
+	Kubeconfig      string
+	Namespace       string // of the canary Lease
+	CanaryName      string
+	WatchNamespaces []string
+}
+
+// Values of StartGate besides a duration.
+const (
+	GateAuto = "Auto"
+	GateOff  = "Off"
+)
+
+// DefaultOptions returns the settings without any flag.
+func DefaultOptions() Options {
+	return Options{
+		RegistryAddr: ":8761", MetricsAddr: ":8080", ProbeAddr: ":8081",
+		StartGate: GateAuto, MaxInstances: registry.DefaultMaxInstances,
+		Namespace: ownNamespace(), CanaryName: "kureka",
+	}
+}
+
+// ownNamespace is the namespace this process runs in, as Kubernetes tells it.
+func ownNamespace() string {
+	if ns := os.Getenv("POD_NAMESPACE"); ns != "" {
+		return ns
+	}
+	if b, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace"); err == nil {
+		return strings.TrimSpace(string(b))
+	}
+	return "kureka-system"
+}
+
+const usage = `Usage: kureka <command> [flags]
+
+Commands:
+  manager      the registry, watching a Kubernetes cluster
+  standalone   the registry alone, for laptops, virtual machines and benchmarks
+  version      print the version
+
+Flags of manager and standalone:
+`
+
+// ErrHelp means that the usage was printed because it was asked for.
+var ErrHelp = errors.New("help requested")
+
+// ParseArgs reads a command line. Help goes to out and gives ErrHelp.
+func ParseArgs(args []string, out io.Writer) (Options, error) {
+	o := DefaultOptions()
+	flags := pflag.NewFlagSet("kureka", pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	o.bind(flags)
+	help := func() error {
+		_, err := fmt.Fprint(out, usage+flags.FlagUsages())
+		return errors.Join(ErrHelp, err)
+	}
+	if len(args) == 0 {
+		return o, errors.New(`no command: say "manager" or "standalone"; see "kureka --help"`)
+	}
+	switch args[0] {
+	case string(Manager), string(Standalone):
+		o.Mode = Mode(args[0])
+	case "version", "--version":
+		_, err := fmt.Fprintln(out, version.String())
+		return o, errors.Join(ErrHelp, err)
+	case "help", "--help", "-h":
+		return o, help()
+	default:
+		return o, fmt.Errorf(`unknown command %q: say "manager" or "standalone"; see "kureka --help"`, args[0])
+	}
+	switch err := flags.Parse(args[1:]); {
+	case errors.Is(err, pflag.ErrHelp):
+		return o, help()
+	case err != nil:
+		return o, fmt.Errorf("reading flags: %w", err)
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("reading flags: unexpected argument %q", flags.Arg(0))
+	}
+	return o, o.Validate()
+}
+
+func (o *Options) bind(f *pflag.FlagSet) {
+	f.StringVar(&o.RegistryAddr, "registry-bind-address", o.RegistryAddr, "address of the Eureka API")
+	f.StringVar(&o.MetricsAddr, "metrics-bind-address", o.MetricsAddr, `address of the metrics, "0" for none`)
+	f.StringVar(&o.ProbeAddr, "health-probe-bind-address", o.ProbeAddr, `address of /healthz and /readyz, "0" for none`)
+	f.StringVar(&o.StartGate, "start-gate", o.StartGate,
+		"how long list reads are refused after the start, so that clients keep what they have: Auto, Off or a duration up to 10m")
+	f.StringSliceVar(&o.TrustedProxies, "trusted-proxies", o.TrustedProxies,
+		"addresses or ranges of proxies in front of the API, whose requests have an unknown source")
+	f.IntVar(&o.MaxInstances, "max-instances", o.MaxInstances, "instances that the registry holds at most")
+	f.IntVar(&o.LogLevel, "log-level", o.LogLevel, "0 logs changes of state, 1 details")
+	f.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "manager: kubeconfig file; in a pod its service account is used")
+	f.StringVar(&o.Namespace, "namespace", o.Namespace, "manager: namespace of the canary Lease")
+	f.StringVar(&o.CanaryName, "canary-lease", o.CanaryName, "manager: name of the canary Lease")
+	f.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", o.WatchNamespaces, "manager: namespaces whose pods are watched, all if empty")
+}
+
+// Validate returns every problem of the settings, each with its flag.
+func (o *Options) Validate() error {
+	var errs []error
+	addresses := []struct{ flag, addr string }{
+		{"registry-bind-address", o.RegistryAddr}, {"metrics-bind-address", o.MetricsAddr}, {"health-probe-bind-address", o.ProbeAddr},
+	}
+	for i, a := range addresses {
+		if i > 0 && a.addr == "0" {
+			continue
+		}
+		if _, _, err := net.SplitHostPort(a.addr); err != nil {
+			errs = append(errs, fmt.Errorf("--%s %q: want host:port or :port", a.flag, a.addr))
+		}
+	}
+	if _, err := o.gate(); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := o.proxies(); err != nil {
+		errs = append(errs, err)
+	}
+	if o.MaxInstances < 1 {
+		errs = append(errs, fmt.Errorf("--max-instances %d: want at least 1", o.MaxInstances))
+	}
+	return errors.Join(errs...)
+}
+
+// maxGate bounds a start gate given as a duration.
+const maxGate = 10 * time.Minute
+
+// gate returns the fixed length of the start gate; negative for Auto.
+func (o *Options) gate() (time.Duration, error) {
+	switch {
+	case strings.EqualFold(o.StartGate, GateAuto):
+		return -1, nil
+	case strings.EqualFold(o.StartGate, GateOff):
+		return 0, nil
+	}
+	d, err := time.ParseDuration(o.StartGate)
+	if err != nil || d < 0 || d > maxGate {
+		return 0, fmt.Errorf("--start-gate %q: want Auto, Off or a duration from 0s to %s", o.StartGate, maxGate)
+	}
+	return d, nil
+}
+
+func (o *Options) proxies() ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, s := range o.TrustedProxies {
+		if a, err := netip.ParseAddr(s); err == nil {
+			out = append(out, netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()))
+			continue
+		}
+		p, err := netip.ParsePrefix(s)
+		if err != nil {
+			return nil, fmt.Errorf("--trusted-proxies %q: want an address or a range such as 10.0.0.0/8", s)
+		}
+		out = append(out, p.Masked())
+	}
+	return out, nil
+}

@@ -1,0 +1,129 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kureka/kureka/controllers"
+	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/version"
+)
+
+// absenceRetry is the pause between two attempts to learn how long the registry
+// was away.
+const absenceRetry = 2 * time.Second
+
+// watching is the part of the process that needs a cluster. None of it can stop
+// the rest.
+type watching struct {
+	log     logr.Logger
+	gate    *gate
+	client  kubernetes.Interface
+	canary  controllers.CanaryOptions
+	watcher *controllers.Watcher
+	events  *controllers.Events
+	metrics *watchMetrics
+}
+
+func newWatching(a *App) (*watching, error) {
+	cfg, err := restConfig(a.opts.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	client, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("building the Kubernetes client: %w", err)
+	}
+	w := &watching{
+		log: a.log.WithName("cluster"), gate: a.gate, client: client,
+		canary:  controllers.CanaryOptions{Namespace: a.opts.Namespace, Name: a.opts.CanaryName, Identity: hostname()},
+		events:  controllers.NewEvents(client, hostname(), a.log.WithName("events")),
+		metrics: newWatchMetrics(a.metrics),
+	}
+	w.metrics.registerDropped(a.metrics, w.events.Dropped)
+	w.watcher = controllers.NewWatcher(controllers.Options{
+		Client: client, Cluster: a.cluster, Namespaces: a.opts.WatchNamespaces, Canary: w.canary,
+		Clock: time.Now, Logger: w.log, OnWatchState: w.metrics.state, OnLatency: w.metrics.latency,
+	})
+	return w, nil
+}
+
+// restConfig finds the cluster. The error says where it was looked for.
+func restConfig(kubeconfig string) (*rest.Config, error) {
+	cfg, err := loadConfig(kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	cfg.UserAgent = "kureka/" + version.String()
+	cfg.QPS = -1 // the API server's own fairness sets the pace
+	// A connection that is dead without a word is noticed after these seconds;
+	// client-go reads them from the environment only.
+	for name, seconds := range map[string]string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS": "5", "HTTP2_PING_TIMEOUT_SECONDS": "5"} {
+		if os.Getenv(name) == "" {
+			if err := os.Setenv(name, seconds); err != nil {
+				return nil, fmt.Errorf("setting %s: %w", name, err)
+			}
+		}
+	}
+	return cfg, nil
+}
+
+func loadConfig(kubeconfig string) (*rest.Config, error) {
+	if kubeconfig == "" && os.Getenv("KUBECONFIG") == "" {
+		cfg, err := rest.InClusterConfig()
+		if err != nil {
+			return nil, fmt.Errorf("finding the cluster: no --kubeconfig, no KUBECONFIG, and not running in a pod; "+
+				"name a kubeconfig file, or use \"kureka standalone\" to run without a cluster (%w)", err)
+		}
+		return cfg, nil
+	}
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	return cfg, nil
+}
+
+func (w *watching) changed(ch cluster.Change) { w.events.Changed(ch) }
+
+// run watches until the context ends. The canary's age is read before it is
+// renewed for the first time, or it would always be young.
+func (w *watching) run(ctx context.Context) {
+	var wg sync.WaitGroup
+	aged := make(chan struct{})
+	wg.Go(func() {
+		defer close(aged)
+		w.learnAbsence(ctx)
+	})
+	wg.Go(func() { w.events.Run(ctx) })
+	wg.Go(func() { w.watcher.Run(ctx, aged) })
+	wg.Wait()
+}
+
+// learnAbsence reads how old the canary is until it is known.
+func (w *watching) learnAbsence(ctx context.Context) {
+	for {
+		age, err := controllers.CanaryAge(ctx, w.client, w.canary, time.Now())
+		if err == nil {
+			w.gate.away(age)
+			w.log.Info("Learned how long the registry was away", "absence", age.Round(time.Second).String(), "startGate", w.gate.length().String())
+			return
+		}
+		w.log.V(1).Info("Cannot read the canary Lease yet", "cause", err.Error())
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(absenceRetry):
+		}
+	}
+}
