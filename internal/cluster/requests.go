@@ -51,13 +51,15 @@ func (c *Cluster) newInstance(now time.Time, src netip.Addr, rec *registry.Recor
 // Renew records a heartbeat. It takes no lock of this package unless a verdict
 // or the fence is concerned.
 func (c *Cluster) Renew(now time.Time, src netip.Addr, key registry.Key, beat registry.Beat) registry.Outcome {
-	caller := registry.Caller{Addr: src}
-	if c.reg.FenceActive() {
+	r := c.reg.Renew(now, registry.Caller{Addr: src}, key, beat)
+	if r.Outcome == registry.Fenced { // maybe only because the engine was not told which pod it is
 		c.mu.RLock()
-		caller = c.caller(src)
+		caller := c.caller(src)
 		c.mu.RUnlock()
+		if caller.PodUID != "" {
+			r = c.reg.Renew(now, caller, key, beat)
+		}
 	}
-	r := c.reg.Renew(now, caller, key, beat)
 	switch {
 	case r.Out:
 		c.heard(now, key)

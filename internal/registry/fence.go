@@ -19,7 +19,7 @@ const (
 // again by the living, so each is freed as soon as somebody alive has it.
 type fence struct {
 	n      atomic.Int64 // number of fenced pods, for the heartbeat's fast path
-	mu     sync.Mutex
+	mu     sync.RWMutex
 	byUID  map[string]*fenced
 	byAddr map[netip.AddrPort]*fenced
 	byKey  map[Key]*fenced
@@ -29,7 +29,7 @@ type fenced struct {
 	uid   string
 	addrs []netip.AddrPort
 	keys  []Key
-	until int64 // mono
+	until atomic.Int64 // mono
 }
 
 func (f *fence) init() {
@@ -50,7 +50,8 @@ func (f *fence) add(t int64, p Proof, keys []Key) {
 	if len(f.byUID) >= maxFenced {
 		f.dropOldest()
 	}
-	x := &fenced{uid: p.UID, addrs: p.Addrs, keys: keys, until: t + int64(FenceRetention)}
+	x := &fenced{uid: p.UID, addrs: p.Addrs, keys: keys}
+	x.until.Store(t + int64(FenceRetention))
 	f.byUID[p.UID] = x
 	for _, a := range p.Addrs {
 		f.byAddr[a] = x
@@ -79,7 +80,7 @@ func (f *fence) drop(x *fenced) {
 func (f *fence) dropOldest() {
 	var oldest *fenced
 	for _, x := range f.byUID {
-		if oldest == nil || x.until < oldest.until {
+		if oldest == nil || x.until.Load() < oldest.until.Load() {
 			oldest = x
 		}
 	}
@@ -94,7 +95,7 @@ func (f *fence) sweep(t int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, x := range f.byUID {
-		if t > x.until {
+		if t > x.until.Load() {
 			f.drop(x)
 		}
 	}
@@ -105,7 +106,7 @@ func (x *fenced) hit(t int64) bool {
 	if x == nil {
 		return false
 	}
-	x.until = t + int64(FenceRetention)
+	x.until.Store(t + int64(FenceRetention))
 	return true
 }
 
@@ -141,8 +142,8 @@ func (f *fence) blocksSource(t int64, c Caller) bool {
 	if !c.Addr.IsValid() {
 		return false
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.mu.RLock()
+	defer f.mu.RUnlock()
 	return f.byAddr[netip.AddrPortFrom(c.Addr, 0)].hit(t)
 }
 
@@ -152,8 +153,8 @@ func (f *fence) blocksOrphan(t int64, c Caller, key Key) bool {
 	if c.PodUID != "" {
 		return false
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.mu.RLock()
+	defer f.mu.RUnlock()
 	return f.byKey[key].hit(t)
 }
 
@@ -192,15 +193,12 @@ func (e *Engine) FreeUID(uid string) {
 	}
 }
 
-// FenceActive reports whether anybody is fenced at all.
-func (e *Engine) FenceActive() bool { return e.fence.active() }
-
 // FencedUID reports whether the pod is proven dead.
 func (e *Engine) FencedUID(uid string) bool {
 	if !e.fence.active() {
 		return false
 	}
-	e.fence.mu.Lock()
-	defer e.fence.mu.Unlock()
+	e.fence.mu.RLock()
+	defer e.fence.mu.RUnlock()
 	return e.fence.byUID[uid] != nil
 }

@@ -1,0 +1,138 @@
+package controllers
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kureka/kureka/internal/evidence"
+)
+
+func TestPodEvidence(t *testing.T) {
+	yes := true
+	finished := metav1.NewTime(time.Unix(1_700_000_000, 0))
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			UID: "u1", Namespace: "ns", Name: "a", CreationTimestamp: metav1.NewTime(time.Unix(1_600_000_000, 0)),
+			OwnerReferences: []metav1.OwnerReference{{UID: "other"}, {UID: "rs", Controller: &yes}},
+		},
+		Spec: corev1.PodSpec{
+			NodeName: "n1",
+			Containers: []corev1.Container{
+				{Name: "app", Ports: []corev1.ContainerPort{{ContainerPort: 8080}, {ContainerPort: 8081}}},
+				{Name: "side"},
+			},
+		},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodRunning, PodIP: "192.0.2.10", PodIPs: []corev1.PodIP{{IP: "192.0.2.10"}, {IP: "2001:db8::1"}},
+			Conditions: []corev1.PodCondition{
+				{Type: corev1.PodReady, Status: corev1.ConditionTrue},
+				{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"},
+			},
+			ContainerStatuses: []corev1.ContainerStatus{
+				{Name: "side", ContainerID: "x://s1", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}},
+				{
+					Name: "app", ContainerID: "x://a2", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+					LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: finished}},
+				},
+			},
+		},
+	}
+	want := evidence.Pod{
+		UID: "u1", Namespace: "ns", Name: "a", Owner: "rs", Node: "n1",
+		IPs:     []netip.Addr{netip.MustParseAddr("192.0.2.10"), netip.MustParseAddr("2001:db8::1")},
+		Created: time.Unix(1_600_000_000, 0), Phase: evidence.Running, Ready: true, Disruption: "EvictionByEvictionAPI",
+		Containers: []evidence.Container{
+			{Name: "app", Ports: []uint16{8080, 8081}, ID: "x://a2", Running: true, Finished: finished.Time},
+			{Name: "side", ID: "x://s1"},
+		},
+	}
+	if d := cmp.Diff(want, podEvidence(pod), cmpopts.EquateComparable(netip.Addr{})); d != "" {
+		t.Error(d)
+	}
+	deleted := metav1.Now()
+	pod.DeletionTimestamp = &deleted
+	pod.Status.Conditions[1].Status = corev1.ConditionFalse
+	if got := podEvidence(pod); !got.Deleting || got.Disruption != "" {
+		t.Errorf("deleting %v, disruption %q", got.Deleting, got.Disruption)
+	}
+}
+
+// All combinations of the three conditions, each missing, false or true. Only
+// terminating is asked, and missing means false: with publishNotReadyAddresses
+// the others say ready of pods that are not.
+func TestOnlyTerminatingTrueSaysThatAnEndpointEnds(t *testing.T) {
+	no, yes := false, true
+	values := map[string]*bool{"-": nil, "false": &no, "true": &yes}
+	for ready, r := range values {
+		for serving, s := range values {
+			for terminating, x := range values {
+				t.Run(fmt.Sprintf("%s/%s/%s", ready, serving, terminating), func(t *testing.T) {
+					got := sliceEvidence(&discoveryv1.EndpointSlice{Endpoints: []discoveryv1.Endpoint{{
+						Addresses:  []string{"192.0.2.10"},
+						TargetRef:  &corev1.ObjectReference{Kind: "Pod", UID: "u1", Name: "a"},
+						Conditions: discoveryv1.EndpointConditions{Ready: r, Serving: s, Terminating: x},
+					}}})
+					if len(got) != 1 || got[0].Terminating != (terminating == "true") {
+						t.Errorf("got %+v", got)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestEndpointsThatReferToNoPodSayNothing(t *testing.T) {
+	yes := true
+	got := sliceEvidence(&discoveryv1.EndpointSlice{Endpoints: []discoveryv1.Endpoint{
+		{Addresses: []string{"192.0.2.10"}, Conditions: discoveryv1.EndpointConditions{Terminating: &yes}},
+		{Addresses: []string{"192.0.2.11"}, TargetRef: &corev1.ObjectReference{Kind: "Node", UID: "n"}},
+		{Addresses: []string{"192.0.2.12"}, TargetRef: &corev1.ObjectReference{Kind: "Pod"}},
+	}})
+	if len(got) != 0 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// A reflector's store may be handed anything; what it cannot read is no sight of
+// a removal, and never a panic.
+func TestStoreBearsTombstonesAndForeignObjects(t *testing.T) {
+	var seen, gone, listed int
+	s := &store[corev1.Pod]{
+		sink: sink[corev1.Pod]{
+			seen: func(*corev1.Pod) { seen++ }, gone: func(*corev1.Pod) { gone++ },
+			listed: func(pods []*corev1.Pod) { listed += len(pods) },
+		},
+		synced: func() {},
+	}
+	pod := &corev1.Pod{}
+	var none *corev1.Pod
+	strange := []any{
+		nil, none, 7, &corev1.Node{}, cache.DeletedFinalStateUnknown{Key: "ns/a", Obj: pod},
+		cache.DeletedFinalStateUnknown{Key: "ns/a"}, cache.DeletedFinalStateUnknown{Key: "ns/a", Obj: 7},
+	}
+	for _, obj := range strange {
+		for _, call := range []func(any) error{s.Add, s.Update, s.Delete} {
+			if err := call(obj); err != nil {
+				t.Errorf("%T: %v", obj, err)
+			}
+		}
+	}
+	if err := s.Replace(append(strange, pod), "1"); err != nil {
+		t.Error(err)
+	}
+	if seen != 0 || gone != 0 || listed != 1 {
+		t.Errorf("seen %d, gone %d, listed %d", seen, gone, listed)
+	}
+	if err := s.Delete(pod); err != nil || gone != 1 {
+		t.Errorf("gone %d, %v", gone, err)
+	}
+}

@@ -1,0 +1,222 @@
+package verdict_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kureka/kureka/internal/evidence"
+	"github.com/kureka/kureka/internal/verdict"
+)
+
+var noon = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+
+// healthy is an input that no check has anything against.
+func healthy() verdict.Input {
+	return verdict.Input{
+		Now:  noon,
+		Pod:  &evidence.Pod{UID: "u1", Name: "a", Node: "n1", Phase: evidence.Running, Ready: true},
+		Node: &evidence.Node{Name: "n1", Conditions: []evidence.Condition{{Type: "Ready", Status: evidence.True}}},
+		Life: &verdict.Life{
+			Container: evidence.Container{Name: "app", ID: "c1", Running: true}, Baseline: "c1",
+			Request: noon, Registration: noon,
+		},
+		Seen: noon, Interval: 30 * time.Second,
+	}
+}
+
+func taint(key string) func(*verdict.Input) {
+	return func(in *verdict.Input) { in.Node.Taints = []evidence.Taint{{Key: key}} }
+}
+
+func condition(kind, status, reason, message string) func(*verdict.Input) {
+	return func(in *verdict.Input) {
+		in.Node.Conditions = append([]evidence.Condition{{Type: kind, Status: status, Reason: reason, Message: message}}, in.Node.Conditions...)
+	}
+}
+
+// Every check has an input on which it decides and one close by on which it must
+// not. Undoing the change is going back to healthy, on which none may.
+var cases = map[string]struct {
+	class      verdict.Class
+	fires, not func(*verdict.Input)
+}{
+	"PodGone": {
+		verdict.Proof,
+		func(in *verdict.Input) { in.Gone = &evidence.Gone{At: noon} },
+		func(in *verdict.Input) { in.Gone = &evidence.Gone{At: noon, Abrupt: true} },
+	},
+	"PodFinished": {
+		verdict.Proof,
+		func(in *verdict.Input) { in.Pod.Phase = evidence.Failed },
+		func(in *verdict.Input) { in.Pod.Phase = evidence.Pending },
+	},
+	"NodeOutOfService": {
+		verdict.Proof,
+		func(in *verdict.Input) {
+			taint("node.kubernetes.io/out-of-service")(in)
+			in.Node.Conditions[0].Status = evidence.Unknown
+		},
+		taint("node.kubernetes.io/out-of-service"), // the node is Ready
+	},
+	"PodGoneWithNode": {
+		verdict.Ending,
+		func(in *verdict.Input) { in.Gone = &evidence.Gone{At: noon, Abrupt: true} },
+		func(in *verdict.Input) { in.Gone = &evidence.Gone{At: noon.Add(-60 * time.Second), Abrupt: true} },
+	},
+	"PodDeleting": {
+		verdict.Ending,
+		func(in *verdict.Input) { in.Pod.Deleting = true },
+		func(in *verdict.Input) { in.Pod.Ready = false },
+	},
+	"PodDisrupted": {
+		verdict.Ending,
+		func(in *verdict.Input) { in.Pod.Disruption = "PreemptionByScheduler" },
+		func(in *verdict.Input) { in.Pod.Disruption = "" },
+	},
+	"ContainerDown": {
+		verdict.Ending,
+		func(in *verdict.Input) { in.Life.Container.Running = false },
+		func(in *verdict.Input) { in.Life.Container = evidence.Container{Name: "app"} }, // never started
+	},
+	"ContainerRestarted": {
+		verdict.Ending,
+		func(in *verdict.Input) { in.Life.Container.ID, in.Life.Changed = "c2", noon },
+		func(in *verdict.Input) {
+			in.Life.Container.ID, in.Life.Changed, in.Life.Request = "c2", noon, noon.Add(time.Millisecond)
+		},
+	},
+	"EndpointTerminating": {
+		verdict.Ending,
+		func(in *verdict.Input) { in.SliceTerminating = true },
+		func(in *verdict.Input) { in.Pod.FromSlice = true },
+	},
+	"NodeSpotInterruption": {
+		verdict.HardNotice, taint("aws-node-termination-handler/spot-itn"),
+		taint("aws-node-termination-handler/rebalance-recommendation"),
+	},
+	"NodeImpendingTermination": {
+		verdict.HardNotice, taint("cloud.google.com/impending-node-termination"), taint("cloud.google.com/gke-spot"),
+	},
+	"NodePreemptScheduled": {
+		verdict.HardNotice,
+		condition("VMEventScheduled", evidence.True, "PreemptScheduled", ""),
+		condition("VMEventScheduled", evidence.True, "FreezeScheduled", ""), // a pause of seconds
+	},
+	"NodeTerminating": {
+		verdict.HardNotice,
+		condition("Terminating", evidence.True, "", ""), condition("Terminating", evidence.Unknown, "", ""),
+	},
+	"NodeShuttingDown": {
+		verdict.HardNotice,
+		condition("Ready", evidence.False, "KubeletNotReady", "node is shutting down"),
+		condition("Ready", evidence.False, "KubeletNotReady", "container runtime is down"),
+	},
+	"NodeGracefulShutdown": {
+		verdict.HardNotice,
+		condition("GracefulNodeShutdownInProgress", evidence.True, "", ""),
+		condition("MaintenancePlanned", evidence.True, "", ""),
+	},
+	"NodeCloudShutdown": {
+		verdict.HardNotice,
+		taint("node.cloudprovider.kubernetes.io/shutdown"), taint("node.cloudprovider.kubernetes.io/uninitialized"),
+	},
+	"NodeDeleted": {
+		verdict.HardNotice,
+		func(in *verdict.Input) { in.Node = &evidence.Node{Name: "n1", Missing: true} },
+		func(in *verdict.Input) { in.Node = nil }, // nothing is known
+	},
+}
+
+func TestEachCheckDecidesOnItsEvidenceAndNotBeside(t *testing.T) {
+	for _, check := range verdict.Checks() {
+		tc, ok := cases[check.Reason]
+		if !ok {
+			t.Errorf("check %s has no case", check.Reason)
+			continue
+		}
+		t.Run(check.Reason, func(t *testing.T) {
+			in := healthy()
+			tc.fires(&in)
+			if v := verdict.Decide(in); v.Reason != check.Reason || v.Class != tc.class {
+				t.Errorf("decided %+v", v)
+			}
+			in = healthy()
+			tc.not(&in)
+			if v := verdict.Decide(in); v.Reason == check.Reason {
+				t.Errorf("fires beside its evidence: %+v", v)
+			}
+		})
+	}
+	if v := verdict.Decide(healthy()); v != (verdict.Verdict{}) {
+		t.Errorf("something is wrong with a healthy instance: %+v", v)
+	}
+}
+
+func TestExplainAsksEveryCheck(t *testing.T) {
+	in := healthy()
+	in.Pod.Deleting = true
+	taint("aws-node-termination-handler/spot-itn")(&in)
+	var fired []string
+	answers := verdict.Explain(in)
+	for _, a := range answers {
+		if a.Fires {
+			fired = append(fired, a.Check)
+		}
+	}
+	if len(answers) != len(verdict.Checks()) {
+		t.Errorf("%d answers of %d checks", len(answers), len(verdict.Checks()))
+	}
+	if len(fired) != 2 || fired[0] != "PodDeleting" || fired[1] != "NodeSpotInterruption" {
+		t.Errorf("fired %v", fired)
+	}
+}
+
+func TestAPodThatVanishedWithItsNodeIsRemovedWhenSilentOrAfterAMinute(t *testing.T) {
+	tests := map[string]struct {
+		after, silent time.Duration
+		want          string
+	}{
+		"heard lately":            {10 * time.Second, 10 * time.Second, "PodGoneWithNode"},
+		"just on time":            {10 * time.Second, 33 * time.Second, "PodGoneWithNode"},
+		"late":                    {10 * time.Second, 34 * time.Second, "PodGone"},
+		"still heard at a minute": {60 * time.Second, time.Second, "PodGone"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := healthy()
+			in.Gone = &evidence.Gone{At: noon.Add(-tc.after), Abrupt: true}
+			in.Seen = noon.Add(-tc.silent)
+			v := verdict.Decide(in)
+			if v.Reason != tc.want {
+				t.Errorf("decided %+v", v)
+			}
+			if tc.want == "PodGoneWithNode" && v.NextCheck.Before(noon) {
+				t.Errorf("next check %v is past", v.NextCheck)
+			}
+		})
+	}
+}
+
+func TestANewContainerIsAcknowledgedByItsRegistration(t *testing.T) {
+	tests := map[string]struct {
+		finished, ahead time.Duration // the old container's end by the node's clock; how far that runs ahead
+		want            bool
+	}{
+		"registered after the end":                     {-time.Second, 0, true},
+		"registered before the end":                    {time.Second, 0, false},
+		"after, on a node whose clock runs ahead":      {19 * time.Second, 20 * time.Second, true},
+		"before, on a node whose clock is behind":      {-5 * time.Second, -20 * time.Second, false},
+		"after, on a node whose clock is a bit behind": {-21 * time.Second, -20 * time.Second, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := healthy()
+			in.Node.ClockAhead = tc.ahead
+			in.Life.Container = evidence.Container{Name: "app", ID: "c2", Running: true, Finished: noon.Add(tc.finished)}
+			in.Life.Changed = noon.Add(time.Second)
+			if got := verdict.Decide(in).Reason == ""; got != tc.want {
+				t.Errorf("acknowledged: %v", got)
+			}
+		})
+	}
+}
