@@ -46,8 +46,9 @@ func BenchmarkSegment(b *testing.B) {
 	})
 }
 
-func get(target string, headers ...string) *http.Request {
-	req := httptest.NewRequest(http.MethodGet, target, http.NoBody)
+func get(tb testing.TB, target string, headers ...string) *http.Request {
+	tb.Helper()
+	req := httptest.NewRequestWithContext(tb.Context(), http.MethodGet, target, http.NoBody)
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
@@ -64,9 +65,10 @@ func BenchmarkFullFetch(b *testing.B) {
 }
 
 func fetch(b *testing.B, n int, encoding string, change bool) {
+	b.Helper()
 	r := newRig(b)
 	r.fill(n, 10)
-	req := get("/eureka/apps/", "Accept", "application/json", "Accept-Encoding", encoding)
+	req := get(b, "/eureka/apps/", "Accept", "application/json", "Accept-Encoding", encoding)
 	w := &discard{header: http.Header{}}
 	r.handler.ServeHTTP(w, req)
 	w.n = 0
@@ -88,7 +90,7 @@ func BenchmarkDelta(b *testing.B) {
 		b.Run(fmt.Sprintf("%d-entries/after-one-change", n), func(b *testing.B) {
 			r := newRig(b)
 			r.fill(n, 10)
-			req := get("/eureka/apps/delta", "Accept", "application/json", "Accept-Encoding", "gzip")
+			req := get(b, "/eureka/apps/delta", "Accept", "application/json", "Accept-Encoding", "gzip")
 			w := &discard{header: http.Header{}}
 			b.ReportAllocs()
 			i := 0
@@ -105,7 +107,7 @@ func BenchmarkDelta(b *testing.B) {
 func BenchmarkHeartbeat(b *testing.B) {
 	r := newRig(b)
 	r.fill(10_000, 10)
-	req := httptest.NewRequest(http.MethodPut, "/eureka/apps/APP-0050/pod-00505:app:8080?status=UP&lastDirtyTimestamp=1759999999990", http.NoBody)
+	req := httptest.NewRequestWithContext(b.Context(), http.MethodPut, "/eureka/apps/APP-0050/pod-00505:app:8080?status=UP&lastDirtyTimestamp=1759999999990", http.NoBody)
 	w := &discard{header: http.Header{}}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -122,7 +124,7 @@ func BenchmarkRegister(b *testing.B) {
 	w := &discard{header: http.Header{}}
 	b.ReportAllocs()
 	for b.Loop() {
-		req := httptest.NewRequest(http.MethodPost, "/eureka/apps/DEMO", strings.NewReader(text))
+		req := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/eureka/apps/DEMO", strings.NewReader(text))
 		r.handler.ServeHTTP(w, req)
 	}
 	if w.code != http.StatusNoContent {

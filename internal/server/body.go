@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"iter"
+	"strconv"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,13 +16,49 @@ import (
 const _ = uint(registry.MemoSlots - 1 - int(eureka.XML))
 
 // bodies builds response bodies. Encoding an instance costs about a microsecond
-// and deflating it twenty times that, so what is kept is the segment, with its
-// deflated form; instances are encoded anew whenever their segment changes.
+// and deflating it several times that, so what is kept is the deflated segment;
+// instances are encoded anew whenever their segment changes.
 type bodies struct {
 	segments  *prometheus.CounterVec
 	buffers   sync.Pool // of *bytes.Buffer
 	deflaters sync.Pool // of *flate.Writer
 	zippers   sync.Pool // of *gzip.Writer
+}
+
+// documents are the lists that a snapshot is read as in one format, each made
+// once for all who ask.
+type documents struct {
+	full, fullGzip   func() document
+	delta, deltaGzip func() document
+}
+
+// fullVersion stands for the version in full fetches: never -1, which makes Java
+// clients fetch everything for ever after, and small, because some clients count
+// in 16 bits.
+const fullVersion = "1"
+
+// of returns the snapshot's documents. The hash of a delta is that of the whole
+// registry after the changes.
+func (b *bodies) of(f eureka.Format, snap *registry.Snapshot) *documents {
+	docs, _ := snap.Memo(int(f)).Get(func() any {
+		head := func(version string) []byte { return f.AppendHead(nil, version, hash(snap.Counts)) }
+		delta := sync.OnceValue(func() document {
+			buf := b.list(f, head(strconv.FormatInt(snap.Version, 10)), snap.Changes())
+			defer b.recycle(buf)
+			return single(bytes.Clone(buf.Bytes()))
+		})
+		return &documents{
+			full:     sync.OnceValue(func() document { return b.full(f, head(fullVersion), snap.Segments()) }),
+			fullGzip: sync.OnceValue(func() document { return b.fullGzip(f, head(fullVersion), snap.Segments()) }),
+			delta:    delta,
+			deltaGzip: sync.OnceValue(func() document {
+				buf := b.gzip(delta().pieces[0])
+				defer b.recycle(buf)
+				return single(bytes.Clone(buf.Bytes()))
+			}),
+		}
+	}).(*documents)
+	return docs
 }
 
 // document is a body as a list of pieces, which it shares with other documents.
@@ -34,6 +71,12 @@ type document struct {
 func (d *document) add(piece []byte) {
 	d.pieces = append(d.pieces, piece)
 	d.size += len(piece)
+}
+
+func single(piece []byte) document {
+	var d document
+	d.add(piece)
+	return d
 }
 
 // segmentBody is one segment as it stands in a document, from the start of its
@@ -50,13 +93,13 @@ func (b *bodies) segment(f eureka.Format, seg *registry.Segment) *segmentBody {
 			plain: sync.OnceValue(func() []byte {
 				buf := b.encode(f, seg)
 				defer b.recycle(buf)
-				b.segments.WithLabelValues(f.String(), "identity").Inc()
+				b.segments.WithLabelValues(f.String(), identityEncoding).Inc()
 				return bytes.Clone(buf.Bytes())
 			}),
 			packed: sync.OnceValue(func() packedSegment {
 				buf := b.encode(f, seg)
 				defer b.recycle(buf)
-				b.segments.WithLabelValues(f.String(), "gzip").Inc()
+				b.segments.WithLabelValues(f.String(), gzipEncoding).Inc()
 				return b.deflate(buf.Bytes())
 			}),
 		}

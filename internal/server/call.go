@@ -14,6 +14,8 @@ import (
 // which clients ask anyway.
 const retryAfter = "30"
 
+const contentType = "Content-Type"
+
 // call is one request being answered. Every answer goes through its methods, so
 // none has an unexpected body.
 type call struct {
@@ -36,7 +38,9 @@ func (c *call) method() string {
 func (c *call) isRead() bool { return c.method() == http.MethodGet }
 
 // format returns the format the client reads.
-func (c *call) format() eureka.Format { return eureka.FormatFor(c.r.Header.Get("Accept")) }
+func (c *call) format() eureka.Format {
+	return eureka.FormatFor(strings.Join(c.r.Header["Accept"], ","))
+}
 
 // empty answers without a body.
 func (c *call) empty(code int) {
@@ -47,28 +51,28 @@ func (c *call) empty(code int) {
 	case code < http.StatusMultipleChoices && c.format() == eureka.JSON:
 		// Some clients parse whatever is labelled JSON and fail on what is not, even
 		// if there is nothing to parse.
-		h.Set("Content-Type", eureka.JSON.ContentType())
+		h.Set(contentType, eureka.JSON.ContentType())
 	}
 	c.begin(code)
 }
 
 // text answers with a short text.
-func (c *call) text(code int, contentType, text string) {
+func (c *call) text(code int, mediaType, text string) {
 	h := c.w.Header()
-	h.Set("Content-Type", contentType)
+	h.Set(contentType, mediaType)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	c.begin(code)
 	_, _ = io.WriteString(c.w, text) // the client may have gone
 }
 
-// document answers 200 with a body whose encoding is "" or gzip.
+// document answers 200 with a body in the given encoding.
 func (c *call) document(f eureka.Format, encoding string, d document) {
 	h := c.w.Header()
-	h.Set("Content-Type", f.ContentType())
+	h.Set(contentType, f.ContentType())
 	h.Set("Vary", "Accept, Accept-Encoding")
 	h.Set("Content-Length", strconv.Itoa(d.size))
-	if encoding != "" {
+	if encoding != identityEncoding {
 		h.Set("Content-Encoding", encoding)
 	}
 	c.begin(http.StatusOK)
@@ -98,7 +102,7 @@ func (c *call) wantsGzip() bool {
 		for item := range strings.SplitSeq(line, ",") {
 			coding, params, _ := strings.Cut(item, ";")
 			coding = strings.TrimSpace(coding)
-			if strings.EqualFold(coding, "gzip") || strings.EqualFold(coding, "x-gzip") {
+			if strings.EqualFold(coding, gzipEncoding) || strings.EqualFold(coding, "x-gzip") {
 				return weight(params) > 0
 			}
 		}

@@ -35,26 +35,26 @@ func endpoints() [resourceCount]endpoint {
 	}}
 	const get, post, put, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
 	all := [resourceCount]endpoint{
-		unknown: {name: "unknown"},
-		apps:    {name: "apps", list: true, operations: map[string]operation{get: read((*server).allApps)}},
+		toNothing: {name: "unknown"},
+		toApps:    {name: "apps", list: true, operations: map[string]operation{get: read((*server).allApps)}},
 		// A client whose application is called delta registers under its path.
-		delta: {name: "delta", list: true, operations: map[string]operation{get: read((*server).changes), post: register}},
-		app: {name: "app", list: true, operations: map[string]operation{
+		toDelta: {name: "delta", list: true, operations: map[string]operation{get: read((*server).changes), post: register}},
+		toApp: {name: "app", list: true, operations: map[string]operation{
 			get: read((*server).oneApp, http.StatusNotFound), post: register,
 		}},
-		instance: {name: "instance", operations: map[string]operation{
+		toInstance: {name: "instance", operations: map[string]operation{
 			get: read((*server).oneInstance, http.StatusNotFound), put: write((*server).renew), del: write((*server).cancel),
 		}},
-		status: {name: "status", operations: map[string]operation{
+		toStatus: {name: "status", operations: map[string]operation{
 			put: write((*server).setOverride, http.StatusInternalServerError), del: write((*server).clearOverride),
 		}},
-		metadata: {name: "metadata", operations: map[string]operation{
+		toMetadata: {name: "metadata", operations: map[string]operation{
 			put: write((*server).putMetadata, http.StatusRequestEntityTooLarge),
 		}},
-		instanceByID: {name: "instances", operations: map[string]operation{get: read((*server).firstByID, http.StatusNotFound)}},
-		vip:          {name: "vip", list: true, operations: map[string]operation{get: read((*server).byVIP)}},
-		secureVIP:    {name: "svip", list: true, operations: map[string]operation{get: read((*server).bySecureVIP)}},
-		asg:          {name: "asg", operations: map[string]operation{put: {(*server).accept, []int{http.StatusOK}}}},
+		toInstanceByID: {name: "instances", operations: map[string]operation{get: read((*server).firstByID, http.StatusNotFound)}},
+		toVIP:          {name: "vip", list: true, operations: map[string]operation{get: read((*server).byVIP)}},
+		toSecureVIP:    {name: "svip", list: true, operations: map[string]operation{get: read((*server).bySecureVIP)}},
+		toASG:          {name: "asg", operations: map[string]operation{put: {(*server).accept, []int{http.StatusOK}}}},
 	}
 	for i := range all {
 		all[i].allow = allowed(all[i].operations)

@@ -27,7 +27,7 @@ func (c *call) refuse(err error) {
 	if unreadable, ok := errors.AsType[*eureka.DecodeError](err); ok && unreadable.Field != "" {
 		reason += ": " + unreadable.Error() // fixed words, nothing of the body
 	}
-	if strings.Contains(c.r.Header.Get("Content-Type"), "xml") {
+	if strings.Contains(c.r.Header.Get(contentType), "xml") {
 		c.text(http.StatusBadRequest, eureka.XML.ContentType(), "<error><message>"+reason+"</message></error>")
 		return
 	}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -66,15 +65,16 @@ func (c *clock) advance(d time.Duration) {
 
 // rig is the handler over an engine of its own.
 type rig struct {
-	t       testing.TB
+	tb      testing.TB
 	clock   *clock
 	engine  *registry.Engine
 	handler http.Handler
+	server  *server // the same
 }
 
-func newRig(t testing.TB, change ...func(*Options)) *rig {
-	t.Helper()
-	r := &rig{t: t, clock: newClock()}
+func newRig(tb testing.TB, change ...func(*Options)) *rig {
+	tb.Helper()
+	r := &rig{tb: tb, clock: newClock()}
 	r.engine = registry.New(r.clock.Now(), registry.Options{})
 	opts := Options{Registry: engine{r.engine}, Clock: r.clock.Now}
 	for _, c := range change {
@@ -82,16 +82,25 @@ func newRig(t testing.TB, change ...func(*Options)) *rig {
 	}
 	h, err := New(opts)
 	if err != nil {
-		t.Fatalf("building the handler: %v", err)
+		tb.Fatalf("building the handler: %v", err)
 	}
 	r.handler = h
+	r.server, _ = h.(*server)
 	return r
+}
+
+// in is the same rig for another test, as a fuzz target needs.
+func (r *rig) in(tb testing.TB) *rig {
+	tb.Helper()
+	again := *r
+	again.tb = tb
+	return &again
 }
 
 // do sends one request and returns the answer. Headers alternate name and value.
 func (r *rig) do(method, target, body string, headers ...string) *httptest.ResponseRecorder {
-	r.t.Helper()
-	req := httptest.NewRequestWithContext(r.t.Context(), method, target, strings.NewReader(body))
+	r.tb.Helper()
+	req := httptest.NewRequestWithContext(r.tb.Context(), method, target, strings.NewReader(body))
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
@@ -103,32 +112,32 @@ func (r *rig) do(method, target, body string, headers ...string) *httptest.Respo
 // want sends a request without headers and checks the status and that the body
 // is empty.
 func (r *rig) want(code int, method, target string) {
-	r.t.Helper()
+	r.tb.Helper()
 	rec := r.do(method, target, "")
 	if rec.Code != code {
-		r.t.Errorf("%s %s = %d, want %d", method, target, rec.Code, code)
+		r.tb.Errorf("%s %s = %d, want %d", method, target, rec.Code, code)
 	}
 	if rec.Body.Len() != 0 {
-		r.t.Errorf("%s %s has a body: %q", method, target, rec.Body)
+		r.tb.Errorf("%s %s has a body: %q", method, target, rec.Body)
 	}
 }
 
 // getJSON returns the body of a successful read.
 func (r *rig) getJSON(target string) []byte {
-	r.t.Helper()
+	r.tb.Helper()
 	rec := r.do(http.MethodGet, target, "", "Accept", "application/json")
 	if rec.Code != http.StatusOK {
-		r.t.Fatalf("GET %s = %d, want 200", target, rec.Code)
+		r.tb.Fatalf("GET %s = %d, want 200", target, rec.Code)
 	}
 	return rec.Body.Bytes()
 }
 
 // register sends the usual registration.
 func (r *rig) register(app, id, status string, dirty int64) {
-	r.t.Helper()
+	r.tb.Helper()
 	rec := r.do(http.MethodPost, "/eureka/apps/"+app, body(app, id, status, dirty), "Content-Type", "application/json")
 	if rec.Code != http.StatusNoContent {
-		r.t.Fatalf("registering %s/%s = %d %s, want 204", app, id, rec.Code, rec.Body)
+		r.tb.Fatalf("registering %s/%s = %d %s, want 204", app, id, rec.Code, rec.Body)
 	}
 }
 
@@ -155,11 +164,11 @@ func record(app, id string) *registry.Record {
 
 // fill registers n instances, spread over applications of perApp each.
 func (r *rig) fill(n, perApp int) {
-	r.t.Helper()
+	r.tb.Helper()
 	for i := range n {
 		rec := record(fmt.Sprintf("APP-%04d", i/perApp), fmt.Sprintf("pod-%05d:app:8080", i))
 		if got := r.engine.Register(r.clock.Now(), registry.Caller{}, rec, registry.Binding{}); got != registry.Done {
-			r.t.Fatalf("registering instance %d: outcome %d", i, got)
+			r.tb.Fatalf("registering instance %d: outcome %d", i, got)
 		}
 	}
 }
@@ -177,5 +186,3 @@ func (d *discard) Write(p []byte) (int, error) {
 	d.n += len(p)
 	return len(p), nil
 }
-
-func lines(b []byte) string { return string(bytes.ReplaceAll(b, []byte("},{"), []byte("},\n{"))) }

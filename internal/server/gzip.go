@@ -8,6 +8,12 @@ import (
 	"hash/crc32"
 )
 
+// The content encodings that bodies are served in.
+const (
+	identityEncoding = "identity"
+	gzipEncoding     = "gzip"
+)
+
 // packedSegment is a segment's text as deflate blocks that end on a byte
 // boundary and refer to nothing before them, so that they can stand anywhere in
 // a member.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/kureka/kureka/internal/eureka"
 )
 
 // Reasons for which a request is refused before its operation is reached.
@@ -21,10 +23,12 @@ const (
 // and methods and codes come from fixed sets.
 type metrics struct {
 	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
 	refused  *prometheus.CounterVec
 	segments *prometheus.CounterVec
-	known    map[requestLabels]prometheus.Counter
-	duration [resourceCount]prometheus.Observer
+
+	counters  map[requestLabels]prometheus.Counter // of the usual answers
+	durations [resourceCount]prometheus.Observer
 }
 
 type requestLabels struct {
@@ -33,12 +37,17 @@ type requestLabels struct {
 	code   int
 }
 
-func newMetrics(reg prometheus.Registerer, endpoints *[resourceCount]endpoint, lists, others *slots) (*metrics, error) {
+func newMetrics(endpoints *[resourceCount]endpoint) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "kureka_http_requests_total",
 			Help: "Requests to the Eureka API by route, method and status code.",
 		}, []string{"route", "method", "code"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "kureka_http_request_duration_seconds",
+			Help:    "Time from a request's header to the end of its answer, by route.",
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 8, 30},
+		}, []string{"route"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "kureka_http_refused_total",
 			Help: "Requests to the Eureka API refused before they reached the registry.",
@@ -47,35 +56,42 @@ func newMetrics(reg prometheus.Registerer, endpoints *[resourceCount]endpoint, l
 			Name: "kureka_http_segments_encoded_total",
 			Help: "Segments of the registry encoded for full fetches, by format and encoding.",
 		}, []string{"format", "encoding"}),
-		known: map[requestLabels]prometheus.Counter{},
+		counters: map[requestLabels]prometheus.Counter{},
 	}
-	duration := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name:    "kureka_http_request_duration_seconds",
-		Help:    "Time from a request's header to the end of its answer, by route.",
-		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 8, 30},
-	}, []string{"route"})
-	for _, reason := range []string{refusedBusy, refusedClosed, refusedBrowser, refusedURL} {
-		m.refused.WithLabelValues(reason)
-	}
-	for to, ep := range endpoints {
-		m.duration[to] = duration.WithLabelValues(ep.name)
+	m.initialise(endpoints)
+	return m
+}
+
+// initialise makes the usual series, so that alerts see them before the first
+// event.
+func (m *metrics) initialise(endpoints *[resourceCount]endpoint) {
+	for to := range resourceCount {
+		ep := &endpoints[to]
+		m.durations[to] = m.duration.WithLabelValues(ep.name)
 		for method, op := range ep.operations {
 			for _, code := range op.codes {
-				m.known[requestLabels{resource(to), method, code}] = m.requests.WithLabelValues(ep.name, method, strconv.Itoa(code))
+				m.counters[requestLabels{to, method, code}] = m.requests.WithLabelValues(ep.name, method, strconv.Itoa(code))
 			}
 		}
 	}
-	if reg == nil {
-		return m, nil
+	for _, reason := range []string{refusedBusy, refusedClosed, refusedBrowser, refusedURL} {
+		m.refused.WithLabelValues(reason)
 	}
+	for _, f := range []eureka.Format{eureka.JSON, eureka.XML} {
+		m.segments.WithLabelValues(f.String(), identityEncoding)
+		m.segments.WithLabelValues(f.String(), gzipEncoding)
+	}
+}
+
+func (m *metrics) register(reg prometheus.Registerer, lists, others *slots) error {
 	for _, c := range []prometheus.Collector{
-		m.requests, m.refused, m.segments, duration, inFlight("list", lists), inFlight("other", others),
+		m.requests, m.duration, m.refused, m.segments, inFlight("list", lists), inFlight("other", others),
 	} {
 		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering a metric: %w", err)
+			return fmt.Errorf("registering a metric: %w", err)
 		}
 	}
-	return m, nil
+	return nil
 }
 
 func inFlight(class string, s *slots) prometheus.Collector {
@@ -88,9 +104,9 @@ func inFlight(class string, s *slots) prometheus.Collector {
 
 // observe counts one answered request.
 func (m *metrics) observe(to resource, route, method string, code int, took time.Duration) {
-	m.duration[to].Observe(took.Seconds())
+	m.durations[to].Observe(took.Seconds())
 	method = methodLabel(method)
-	counter, ok := m.known[requestLabels{to, method, code}]
+	counter, ok := m.counters[requestLabels{to, method, code}]
 	if !ok {
 		counter = m.requests.WithLabelValues(route, method, strconv.Itoa(code))
 	}

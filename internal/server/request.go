@@ -38,8 +38,8 @@ func (s *server) readBody(c *call, buf *bytes.Buffer) error {
 	}
 	var body io.Reader = http.MaxBytesReader(c.w, c.r.Body, limit)
 	switch strings.ToLower(strings.TrimSpace(c.r.Header.Get("Content-Encoding"))) {
-	case "", "identity":
-	case "gzip", "x-gzip":
+	case "", identityEncoding:
+	case gzipEncoding, "x-gzip":
 		unpacked, err := gzip.NewReader(body)
 		if err != nil {
 			return fmt.Errorf("unpacking: %w", err)

@@ -17,17 +17,17 @@ func DefaultPrefixes() []string {
 type resource uint8
 
 const (
-	unknown resource = iota
-	apps
-	delta
-	app
-	instance
-	status
-	metadata
-	instanceByID
-	vip
-	secureVIP
-	asg
+	toNothing resource = iota
+	toApps
+	toDelta
+	toApp
+	toInstance
+	toStatus
+	toMetadata
+	toInstanceByID
+	toVIP
+	toSecureVIP
+	toASG
 	resourceCount
 )
 
@@ -60,7 +60,7 @@ func newRouter(prefixes []string) router {
 func (rt router) match(path string) route {
 	for _, prefix := range rt.prefixes {
 		if rest, ok := cutPrefix(path, prefix); ok {
-			if found := matchResource(rest); found.to != unknown {
+			if found := matchResource(rest); found.to != toNothing {
 				return found
 			}
 		}
@@ -87,13 +87,13 @@ func matchResource(path string) route {
 	case "apps":
 		return matchApps(rest)
 	case "instances":
-		return matchNamed(instanceByID, rest)
+		return matchNamed(toInstanceByID, rest)
 	case "vips":
-		return matchNamed(vip, rest)
+		return matchNamed(toVIP, rest)
 	case "svips":
-		return matchNamed(secureVIP, rest)
+		return matchNamed(toSecureVIP, rest)
 	case "asg":
-		return matchNamed(asg, rest)
+		return matchNamed(toASG, rest)
 	}
 	return route{}
 }
@@ -112,23 +112,23 @@ func matchNamed(to resource, rest string) route {
 func matchApps(rest string) route {
 	name, rest := nextSegment(rest)
 	if name == "" {
-		return route{to: apps}
+		return route{to: toApps}
 	}
-	r := route{to: app, app: strings.ToUpper(unescape(name))}
+	r := route{to: toApp, app: strings.ToUpper(unescape(name))}
 	id := trimTail(rest)
 	if id == "" {
 		if name == "delta" { // in upper case it is an application
-			r.to = delta
+			r.to = toDelta
 		}
 		return r
 	}
-	r.to = instance
+	r.to = toInstance
 	if i := strings.LastIndexByte(id, '/'); i > 0 {
 		switch id[i+1:] {
 		case "status":
-			r.to, id = status, id[:i]
+			r.to, id = toStatus, id[:i]
 		case "metadata":
-			r.to, id = metadata, id[:i]
+			r.to, id = toMetadata, id[:i]
 		}
 	}
 	r.id = unescape(id)

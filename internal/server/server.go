@@ -67,12 +67,14 @@ func New(opts Options) (http.Handler, error) {
 		endpoints: endpoints(),
 	}
 	s.lists.max, s.others.max = int64(limits.MaxLists), int64(limits.MaxOthers)
-	m, err := newMetrics(opts.Registerer, &s.endpoints, &s.lists, &s.others)
-	if err != nil {
+	s.metrics = newMetrics(&s.endpoints)
+	s.bodies.segments = s.metrics.segments
+	if opts.Registerer == nil {
+		return s, nil
+	}
+	if err := s.metrics.register(opts.Registerer, &s.lists, &s.others); err != nil {
 		return nil, fmt.Errorf("building the Eureka API: %w", err)
 	}
-	s.metrics = m
-	s.bodies.segments = m.segments
 	return s, nil
 }
 
@@ -100,20 +102,26 @@ func (s *server) serve(c *call) {
 	switch {
 	case len(c.r.RequestURI) > s.limits.MaxURLBytes:
 		s.turnAway(c, http.StatusRequestURITooLong, refusedURL)
-		return
-	case c.to == unknown:
+	case c.to == toNothing:
 		c.empty(http.StatusNotFound)
-		return
 	case !ok:
 		c.w.Header().Set("Allow", ep.allow)
 		c.empty(http.StatusMethodNotAllowed)
-		return
 	case !c.isRead() && fromBrowser(c.r.Header):
 		s.turnAway(c, http.StatusForbidden, refusedBrowser)
-		return
+	default:
+		s.operate(c, op, ep.list && c.isRead())
+	}
+}
+
+// operate runs the operation if there is a slot for it and, for a list, the
+// start gate is open.
+func (s *server) operate(c *call, op operation, isList bool) {
+	if c.isRead() {
+		s.opts.Registry.Touch(c.now)
 	}
 	class := &s.others
-	if ep.list && c.isRead() {
+	if isList {
 		class = &s.lists
 	}
 	if !class.take() {
@@ -121,10 +129,7 @@ func (s *server) serve(c *call) {
 		return
 	}
 	defer class.release()
-	if c.isRead() {
-		s.opts.Registry.Touch(c.now)
-	}
-	if class == &s.lists && s.opts.Gate != nil && !s.opts.Gate(c.now) {
+	if isList && s.opts.Gate != nil && !s.opts.Gate(c.now) {
 		s.turnAway(c, http.StatusServiceUnavailable, refusedClosed)
 		return
 	}
