@@ -48,8 +48,9 @@ func TestFullFetch_gzipHoldsThePlainBody(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := newRig(t)
 		value := rapid.StringN(0, 40, 200)
+		apps := rapid.IntRange(1, 20).Draw(rt, "apps")
 		for i := range rapid.IntRange(0, 120).Draw(rt, "instances") {
-			rec := record(fmt.Sprintf("APP-%d", rapid.IntRange(0, 20).Draw(rt, "app")), fmt.Sprintf("id-%d", i))
+			rec := record(fmt.Sprintf("APP-%d", rapid.IntRange(1, apps).Draw(rt, "app")), fmt.Sprintf("id-%d", i))
 			for range rapid.IntRange(0, 8).Draw(rt, "pairs") {
 				rec.Metadata = append(rec.Metadata, registry.Pair{Key: value.Draw(rt, "key"), Value: value.Draw(rt, "value")})
 			}
