@@ -53,7 +53,7 @@ func runWatch[T any](ctx context.Context, s source[T], states *watchStates, log 
 			return w, err
 		},
 	}
-	silent := klog.New(logr.Discard().GetSink()) // states.note has said what matters
+	silent := klog.New(nil) // states.note has said what matters
 	var zero T
 	r := cache.NewReflectorWithOptions(lw, any(&zero), &store[T]{sink: s.sink, synced: func() { states.synced(s.resource) }},
 		cache.ReflectorOptions{
@@ -62,7 +62,7 @@ func runWatch[T any](ctx context.Context, s source[T], states *watchStates, log 
 			Backoff: &wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 10, Cap: maxBackoff},
 		})
 	log.V(1).Info("Watching", "resource", s.resource)
-	r.RunWithContext(ctx)
+	r.RunWithContext(klog.NewContext(ctx, silent))
 }
 
 // store hands a reflector's objects on and keeps none: package cluster keeps what
