@@ -223,7 +223,7 @@ func (e *Engine) withdraw(now time.Time, n *entry) {
 	if n.view == nil {
 		return
 	}
-	gone := *e.copyOf(n.view)
+	gone := *n.view
 	gone.Action, gone.Status = Deleted, Up
 	gone.EvictedMS, gone.UpdatedMS = now.UnixMilli(), now.UnixMilli()
 	snap := e.begin()
@@ -234,16 +234,6 @@ func (e *Engine) withdraw(now time.Time, n *entry) {
 	}
 	n.view = nil
 	e.record(snap, now, &gone)
-}
-
-// copyOf copies the fields of a view, but not its memos.
-func (e *Engine) copyOf(v *Instance) *Instance {
-	return &Instance{
-		Record: v.Record, Status: v.Status, Client: v.Client, Override: v.Override, Verdict: v.Verdict,
-		Partition: v.Partition, PodUID: v.PodUID, Node: v.Node, Interval: v.Interval, Duration: v.Duration,
-		RegisteredMS: v.RegisteredMS, UpdatedMS: v.UpdatedMS, ServiceUpMS: v.ServiceUpMS, EvictedMS: v.EvictedMS,
-		lease: v.lease,
-	}
 }
 
 func (e *Engine) build(now time.Time, n *entry) *Instance {
@@ -283,7 +273,8 @@ func (e *Engine) begin() *Snapshot {
 }
 
 func (e *Engine) record(snap *Snapshot, now time.Time, change *Instance) {
-	snap.changes = snap.changes.put(item{key: change.Key(), inst: change, size: change.size()})
+	snap.changes = snap.changes.drop(Key{change.App, "0" + change.ID}).drop(Key{change.App, "1" + change.ID})
+	snap.changes = snap.changes.put(item{changeKey(change), change, change.size()})
 	e.log.push(change)
 	snap.Version = e.nextVersion(snap, now)
 	e.snap.Store(snap)

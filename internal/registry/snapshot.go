@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// MemoSlots is the number of derived values an immutable instance or segment can
+// MemoSlots is the number of derived values an immutable segment or snapshot can
 // carry. What the slots mean is the reader's business: one per body format.
 const MemoSlots = 2
 
@@ -56,14 +56,10 @@ type Instance struct {
 	RegisteredMS, UpdatedMS, ServiceUpMS, EvictedMS int64
 
 	lease *lease
-	memos [MemoSlots]Memo
 }
 
 // LastRenewalMS returns the time of the last renewal in Unix ms, live.
 func (i *Instance) LastRenewalMS() int64 { return i.lease.renewedMS.Load() }
-
-// Memo returns the instance's slot for values derived from it.
-func (i *Instance) Memo(slot int) *Memo { return &i.memos[slot] }
 
 // Snapshot is the whole registry at one moment. It is immutable and may be kept.
 type Snapshot struct {
@@ -76,7 +72,7 @@ type Snapshot struct {
 	byID     tree // (id, APP)
 	byVIP    tree // (vip, APP id)
 	bySecure tree // (svip, APP id)
-	changes  tree // (APP, id) of the change log's newest entries
+	changes  tree // the change log's newest entries, by changeKey
 
 	memos [MemoSlots]Memo
 }
@@ -112,34 +108,20 @@ func (s *Snapshot) SecureVIP(vip string) iter.Seq[*Instance] { return prefixed(s
 // modifications before deletions, because clients that delete first can drop the
 // application on the way. A deleted instance is shown UP: some clients skip
 // others.
-func (s *Snapshot) Changes() iter.Seq[*Instance] {
-	return func(yield func(*Instance) bool) {
-		var app string
-		var deleted []*Instance
-		flush := func() bool {
-			for _, d := range deleted {
-				if !yield(d) {
-					return false
-				}
-			}
-			deleted = deleted[:0]
-			return true
-		}
-		for key, inst := range s.changes.ascend(Key{}) {
-			if key.App != app {
-				if !flush() {
-					return
-				}
-				app = key.App
-			}
-			if inst.Action == Deleted {
-				deleted = append(deleted, inst)
-			} else if !yield(inst) {
-				return
-			}
-		}
-		flush()
+func (s *Snapshot) Changes() iter.Seq[*Instance] { return values(s.changes.ascend(Key{})) }
+
+// ChangeSegments yields the changes in the order of Changes, a segment at a time.
+func (s *Snapshot) ChangeSegments() iter.Seq[*Segment] { return s.changes.segments() }
+
+// ChangeCount returns the number of changes.
+func (s *Snapshot) ChangeCount() int { return s.changes.len() }
+
+// changeKey sorts the deletions of an application behind its other changes.
+func changeKey(i *Instance) Key {
+	if i.Action == Deleted {
+		return Key{i.App, "1" + i.ID}
 	}
+	return Key{i.App, "0" + i.ID}
 }
 
 // Memo returns the snapshot's slot for values derived from it.

@@ -275,8 +275,8 @@ func (e *Engine) forget(now time.Time) {
 	for e.log.len() > 0 && e.log.peek().UpdatedMS < limit {
 		old := e.log.peek()
 		e.log.pop()
-		if snap.changes.get(old.Key()) == old {
-			snap.changes = snap.changes.drop(old.Key())
+		if snap.changes.get(changeKey(old)) == old {
+			snap.changes = snap.changes.drop(changeKey(old))
 			changed = true
 		}
 	}

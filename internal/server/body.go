@@ -42,20 +42,12 @@ const fullVersion = "1"
 func (b *bodies) of(f eureka.Format, snap *registry.Snapshot) *documents {
 	docs, _ := snap.Memo(int(f)).Get(func() any {
 		head := func(version string) []byte { return f.AppendHead(nil, version, hash(snap.Counts)) }
-		delta := sync.OnceValue(func() document {
-			buf := b.list(f, head(strconv.FormatInt(snap.Version, 10)), snap.Changes())
-			defer b.recycle(buf)
-			return single(bytes.Clone(buf.Bytes()))
-		})
+		version := strconv.FormatInt(snap.Version, 10)
 		return &documents{
-			full:     sync.OnceValue(func() document { return b.full(f, head(fullVersion), snap.Segments()) }),
-			fullGzip: sync.OnceValue(func() document { return b.fullGzip(f, head(fullVersion), snap.Segments()) }),
-			delta:    delta,
-			deltaGzip: sync.OnceValue(func() document {
-				buf := b.gzip(delta().pieces[0])
-				defer b.recycle(buf)
-				return single(bytes.Clone(buf.Bytes()))
-			}),
+			full:      sync.OnceValue(func() document { return b.plain(f, head(fullVersion), snap.Segments()) }),
+			fullGzip:  sync.OnceValue(func() document { return b.packed(f, head(fullVersion), snap.Segments()) }),
+			delta:     sync.OnceValue(func() document { return b.plain(f, head(version), snap.ChangeSegments()) }),
+			deltaGzip: sync.OnceValue(func() document { return b.packed(f, head(version), snap.ChangeSegments()) }),
 		}
 	}).(*documents)
 	return docs
@@ -124,8 +116,8 @@ func (b *bodies) encode(f eureka.Format, seg *registry.Segment) *bytes.Buffer {
 	return buf
 }
 
-// full returns the whole registry as a document.
-func (b *bodies) full(f eureka.Format, head []byte, segments iter.Seq[*registry.Segment]) document {
+// plain returns the segments as a document.
+func (b *bodies) plain(f eureka.Format, head []byte, segments iter.Seq[*registry.Segment]) document {
 	var d document
 	d.add(b.walk(f, head, segments, func(before []byte, seg *segmentBody) {
 		d.add(before)
@@ -134,9 +126,9 @@ func (b *bodies) full(f eureka.Format, head []byte, segments iter.Seq[*registry.
 	return d
 }
 
-// fullGzip is full in one gzip member. Segments were deflated on their own; what
+// packed is plain in one gzip member. Segments were deflated on their own; what
 // stands between them depends on their neighbours and goes in as stored blocks.
-func (b *bodies) fullGzip(f eureka.Format, head []byte, segments iter.Seq[*registry.Segment]) document {
+func (b *bodies) packed(f eureka.Format, head []byte, segments iter.Seq[*registry.Segment]) document {
 	var m member
 	m.begin()
 	m.end(b.walk(f, head, segments, func(before []byte, seg *segmentBody) {

@@ -28,9 +28,9 @@ func (s *server) allApps(c *call) {
 
 // changes answers the delta.
 func (s *server) changes(c *call) {
-	f := c.format()
-	docs := s.bodies.of(f, s.opts.Registry.Snapshot())
-	if c.wantsGzip() && docs.delta().size > gzipMin {
+	f, snap := c.format(), s.opts.Registry.Snapshot()
+	docs := s.bodies.of(f, snap)
+	if c.wantsGzip() && snap.ChangeCount() > 0 {
 		c.document(f, gzipEncoding, docs.deltaGzip())
 		return
 	}
