@@ -28,7 +28,7 @@ build: ## Build the commands into bin/.
 	@$(PROGRESS) "building the commands" go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
 .PHONY: demo
-demo: cluster-ensure ## Show the incident and its end on a real API server (COMPARE=1: beside the reference server).
+demo: cluster-ensure ## Show the incident and its end on a real API server (COMPARE=1: beside lease-only mode).
 	@go run ./hack/demo $(if $(COMPARE),--compare)
 
 .PHONY: cluster-up
@@ -99,6 +99,7 @@ fmt: ## Format the code.
 generate: ## Write every generated file.
 	@$(PROGRESS) "generating" go generate ./...
 	@go test ./internal/archtest -run '^TestLinter_' -count=1 -update
+	@$(PROGRESS) "generating the permissions" $(TOOL) controller-gen rbac:roleName=kureka paths=./controllers/... output:rbac:artifacts:config=config/rbac
 ifneq ($(wildcard api/*/*_types.go),)
 	@$(PROGRESS) "generating the custom resources" $(TOOL) controller-gen object crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 endif

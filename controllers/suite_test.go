@@ -59,7 +59,7 @@ type world struct {
 // newWorld starts a watcher with the rights of cfg, the admin's if nil.
 func newWorld(t *testing.T, cfg *rest.Config) *world {
 	t.Helper()
-	w := &world{t: t, admin: client(t, plane.Config()), changes: make(chan cluster.Change, 1000)}
+	w := &world{t: t, admin: clientset(t, plane.Config()), changes: make(chan cluster.Change, 1000)}
 	ns, err := w.admin.CoreV1().Namespaces().Create(t.Context(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "world-"}}, metav1.CreateOptions{})
 	w.must(err)
@@ -73,7 +73,7 @@ func newWorld(t *testing.T, cfg *rest.Config) *world {
 	return w
 }
 
-func client(t *testing.T, cfg *rest.Config) kubernetes.Interface {
+func clientset(t *testing.T, cfg *rest.Config) kubernetes.Interface {
 	t.Helper()
 	c, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
@@ -82,13 +82,17 @@ func client(t *testing.T, cfg *rest.Config) kubernetes.Interface {
 	return c
 }
 
-// watch starts a watcher on the world's view; unwatch ends it.
+// watch starts a watcher on the world's view; w.stop ends it.
 func (w *world) watch(cfg *rest.Config) {
 	w.t.Helper()
+	w.watchCanary(cfg, CanaryOptions{Namespace: w.ns, Name: "canary", Identity: "test"})
+}
+
+func (w *world) watchCanary(cfg *rest.Config, canary CanaryOptions) {
+	w.t.Helper()
 	w.watcher = NewWatcher(Options{
-		Client: client(w.t, cfg), Cluster: w.cluster, Namespaces: []string{w.ns},
-		Canary: CanaryOptions{Namespace: w.ns, Name: "canary", Identity: "test"},
-		Clock:  time.Now, Logger: testr.New(w.t),
+		Client: clientset(w.t, cfg), Cluster: w.cluster, Namespaces: []string{w.ns},
+		Canary: canary, Clock: time.Now, Logger: testr.New(w.t),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

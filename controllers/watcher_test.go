@@ -192,8 +192,9 @@ func TestOneEventTellsOfOneCauseApplicationAndReason(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		w.register(w.runPod(name, node.Name, "192.0.2.1"+map[string]string{"a": "0", "b": "1"}[name]))
 	}
-	c := w.runPod("c", "other", "192.0.2.12")
+	c, d := w.runPod("c", "other", "192.0.2.12"), w.runPod("d", "other", "192.0.2.13")
 	w.register(c)
+	w.register(d)
 	events := NewEvents(w.admin, "test", w.watcher.opts.Logger)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -1,0 +1,79 @@
+package controllers
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The manifests are applied as they are, and a watcher with the rights of their
+// service account, and no others, gets everything it needs.
+func TestTheManifestsGrantWhatTheWatcherNeeds(t *testing.T) {
+	api, err := client.New(plane.Config(), client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{
+		"manager/namespace.yaml", "rbac/service_account.yaml", "rbac/role.yaml", "rbac/role_binding.yaml",
+		"manager/deployment.yaml", "manager/service.yaml",
+	} {
+		for _, obj := range manifests(t, filepath.Join("..", "config", name)) {
+			if err := api.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(obj), client.FieldOwner("test")); err != nil {
+				t.Errorf("applying %s: %v", name, err)
+			}
+		}
+	}
+	w := newWorld(t, nil)
+	w.stop()
+	cfg, err := plane.AddUser("system:serviceaccount:kureka-system:kureka", "system:serviceaccounts", "system:authenticated")
+	w.must(err)
+	w.watchCanary(cfg, CanaryOptions{Namespace: "kureka-system", Name: "kureka", Identity: "test"})
+	w.eventually("every watch works", func() bool {
+		states := w.watcher.States()
+		for _, s := range states {
+			if !s.Synced || s.Problem != "" {
+				return false
+			}
+		}
+		return len(states) == 5
+	})
+	node := w.node("n1")
+	w.eventually("the view is fresh", func() bool {
+		w.renewNodeLease(node.Name)
+		w.cluster.Tick(time.Now())
+		return w.cluster.Fresh()
+	})
+	pod := w.runPod("a", "n1", "192.0.2.10")
+	w.register(pod)
+	events := NewEvents(w.watcher.opts.Client, "test", w.watcher.opts.Logger)
+	w.deletePod("a", 0, pod.UID)
+	w.must(events.send(t.Context(), <-w.changes))
+}
+
+func manifests(t *testing.T, path string) []*unstructured.Unstructured {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*unstructured.Unstructured
+	for d := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096); ; {
+		obj := &unstructured.Unstructured{}
+		if err := d.Decode(obj); errors.Is(err, io.EOF) {
+			return out
+		} else if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if len(obj.Object) > 0 {
+			out = append(out, obj)
+		}
+	}
+}
