@@ -100,7 +100,7 @@ func (l locator) ensure(ctx context.Context, progress io.Writer) (Binaries, erro
 	if len(l.missing()) == 0 {
 		return l.binaries(), nil
 	}
-	if err := os.MkdirAll(l.cache, 0o755); err != nil {
+	if err := os.MkdirAll(l.cache, 0o750); err != nil {
 		return Binaries{}, fmt.Errorf("creating the cache folder: %w", err)
 	}
 	unlock, err := lockFile(ctx, filepath.Join(l.cache, "lock"), progress)

@@ -129,7 +129,7 @@ func fakeLocator(t *testing.T, downloadable []string) locator {
 
 func place(t *testing.T, dir, name, content string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o700); err != nil { //nolint:gosec // it stands for a program
 		t.Fatal(err)
 	}
 }

@@ -54,7 +54,7 @@ func build(ctx context.Context, cache, name string, progress io.Writer) error {
 		return fmt.Errorf("building %s: %w", name, err)
 	}
 	tmp := filepath.Join(cache, fmt.Sprintf("%s.%d.tmp", name, os.Getpid()))
-	defer os.Remove(tmp)
+	defer func() { _ = os.Remove(tmp) }() // there only after a failure
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", r.ldflags, "-o", tmp, r.pkg)
 	cmd.Dir = filepath.Join(root, "hack", "controlplane")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")

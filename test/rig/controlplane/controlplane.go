@@ -81,7 +81,7 @@ func workDir(dir string) (string, error) {
 }
 
 func (c *ControlPlane) start(ctx context.Context) error {
-	if err := c.prepare(); err != nil {
+	if err := c.prepare(ctx); err != nil {
 		return err
 	}
 	if err := c.startEtcd(ctx); err != nil {
@@ -101,9 +101,9 @@ func (c *ControlPlane) start(ctx context.Context) error {
 
 // prepare makes everything that outlives a restart of the API server: port,
 // certificates and keys.
-func (c *ControlPlane) prepare() error {
+func (c *ControlPlane) prepare(ctx context.Context) error {
 	var err error
-	if c.port, err = freePort(c.options.Address); err != nil {
+	if c.port, err = freePort(ctx, c.options.Address); err != nil {
 		return err
 	}
 	if c.authority, err = newAuthority(); err != nil {

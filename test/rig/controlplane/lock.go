@@ -15,7 +15,7 @@ const lockPoll = 500 * time.Millisecond
 // lockFile takes an exclusive lock that ends with the process, so that a killed
 // build blocks nobody. It says so when it has to wait.
 func lockFile(ctx context.Context, path string, progress io.Writer) (unlock func(), err error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the lock file: %w", err)
 	}
@@ -26,10 +26,9 @@ func lockFile(ctx context.Context, path string, progress io.Writer) (unlock func
 		})
 	}
 	if err != nil {
-		file.Close()
-		return nil, fmt.Errorf("locking %s: %w", path, err)
+		return nil, fmt.Errorf("locking %s: %w", path, errors.Join(err, file.Close()))
 	}
-	return func() { file.Close() }, nil
+	return func() { _ = file.Close() }, nil // which cannot keep the lock
 }
 
 func pollLock(ctx context.Context, file *os.File) error {

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"net"
@@ -16,15 +17,14 @@ const (
 	portCount = 12000
 )
 
-func freePort(host string) (string, error) {
+func freePort(ctx context.Context, host string) (string, error) {
 	for range 100 {
 		port := strconv.Itoa(firstPort + rand.IntN(portCount))
-		listener, err := net.Listen("tcp", net.JoinHostPort(host, port))
+		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))
 		if err != nil {
 			continue
 		}
-		listener.Close()
-		return port, nil
+		return port, listener.Close()
 	}
 	return "", errors.New("finding a free port: 100 tries found none")
 }

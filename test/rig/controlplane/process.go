@@ -30,12 +30,11 @@ type process struct {
 // startProcess runs path and appends its output to <dir>/<name>.log.
 func startProcess(name, path string, args []string, dir string) (*process, error) {
 	logPath := filepath.Join(dir, name+".log")
-	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the log of %s: %w", name, err)
 	}
-	defer log.Close()
-	cmd := exec.Command(path, args...)
+	cmd := exec.Command(path, args...) //nolint:noctx // it lives until kill, not until some context ends
 	cmd.Dir = dir
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = childAttributes()
@@ -55,7 +54,7 @@ func startProcess(name, path string, args []string, dir string) (*process, error
 			close(p.done)
 		}
 	}()
-	if err := <-started; err != nil {
+	if err := errors.Join(<-started, log.Close()); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", name, err)
 	}
 	return p, nil

@@ -13,11 +13,11 @@ import (
 )
 
 func (c *ControlPlane) startEtcd(ctx context.Context) error {
-	clientPort, err := freePort(c.options.Address)
+	clientPort, err := freePort(ctx, c.options.Address)
 	if err != nil {
 		return err
 	}
-	peerPort, err := freePort(c.options.Address)
+	peerPort, err := freePort(ctx, c.options.Address)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (c *ControlPlane) startControllerManager(ctx context.Context) error {
 	if err := writeKubeconfig(config, c.path(managerKubeconfigFile)); err != nil {
 		return err
 	}
-	port, err := freePort(c.options.Address)
+	port, err := freePort(ctx, c.options.Address)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (c *ControlPlane) startControllerManager(ctx context.Context) error {
 // own, so its self-signed certificate proves nothing and is not looked at.
 func healthy(url string) func(context.Context) error {
 	client := &http.Client{Transport: &http.Transport{
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // see above
 		DisableKeepAlives: true,
 	}}
 	return func(ctx context.Context) error {

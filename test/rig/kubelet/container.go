@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 )
 
 const (
@@ -67,7 +66,7 @@ func (c *container) status(podUnready bool) corev1.ContainerStatus {
 		ContainerID:  c.id,
 		RestartCount: c.restarts,
 		Ready:        c.runs() && c.ready && !podUnready,
-		Started:      ptr.To(c.runs()),
+		Started:      new(c.runs()),
 	}
 	switch {
 	case c.runs():

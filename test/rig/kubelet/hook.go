@@ -55,9 +55,9 @@ func callHook(ctx context.Context, get *corev1.HTTPGetAction, target hookTarget)
 	}
 	client := &http.Client{
 		Transport: &http.Transport{
-			DialContext:       dialFrom(target.source),
+			DialContext:       dialFrom(ctx, target.source),
 			DisableKeepAlives: true,
-			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, // as a kubelet does
+			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // as a kubelet does
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -99,10 +99,10 @@ func hookPort(port intstr.IntOrString, container *corev1.Container) string {
 
 // dialFrom calls from the node's address where this machine has it, because that
 // is where a kubelet's calls come from.
-func dialFrom(source string) func(context.Context, string, string) (net.Conn, error) {
+func dialFrom(ctx context.Context, source string) func(context.Context, string, string) (net.Conn, error) {
 	dialer := &net.Dialer{}
-	if listener, err := net.Listen("tcp", net.JoinHostPort(source, "0")); err == nil {
-		listener.Close()
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(source, "0"))
+	if err == nil && listener.Close() == nil {
 		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(source)}
 	}
 	return dialer.DialContext

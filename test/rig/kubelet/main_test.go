@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/ptr"
 
 	"github.com/kureka/kureka/test/rig/controlplane"
 	"github.com/kureka/kureka/test/rig/kubelet"
@@ -106,7 +105,7 @@ func (r rig) create(t *testing.T, name string, change ...func(*corev1.Pod)) *cor
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", Labels: map[string]string{"app": name}},
 		Spec: corev1.PodSpec{
 			NodeName:                      r.name,
-			TerminationGracePeriodSeconds: ptr.To(int64(30)),
+			TerminationGracePeriodSeconds: new(int64(30)),
 			Containers:                    []corev1.Container{{Name: "server", Image: "server", Ports: []corev1.ContainerPort{{ContainerPort: 8080}}}},
 		},
 	}
@@ -127,7 +126,7 @@ func (r rig) create(t *testing.T, name string, change ...func(*corev1.Pod)) *cor
 	return created
 }
 
-func force() metav1.DeleteOptions { return metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0))} }
+func force() metav1.DeleteOptions { return metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))} }
 
 func key(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: "default", Name: name}

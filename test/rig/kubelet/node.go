@@ -3,6 +3,7 @@ package kubelet
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -15,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/retry"
-	"k8s.io/utils/ptr"
 )
 
 // node keeps the Node object and its Lease.
@@ -77,9 +77,7 @@ func (n *node) object() *corev1.Node {
 	if n.options.Zone != "" {
 		labels[corev1.LabelTopologyZone] = n.options.Zone
 	}
-	for name, value := range n.options.Labels {
-		labels[name] = value
-	}
+	maps.Copy(labels, n.options.Labels)
 	object := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: n.options.Name, Labels: labels},
 		Spec:       corev1.NodeSpec{PodCIDR: n.options.PodCIDR, PodCIDRs: []string{n.options.PodCIDR}},
@@ -198,9 +196,9 @@ func (n *node) createLease(ctx context.Context) error {
 
 func (n *node) leaseSpec() coordinationv1.LeaseSpec {
 	return coordinationv1.LeaseSpec{
-		HolderIdentity:       ptr.To(n.options.Name),
-		LeaseDurationSeconds: ptr.To(max(1, int32(n.options.LeaseDuration/time.Second))),
-		RenewTime:            ptr.To(metav1.NowMicro()),
+		HolderIdentity:       new(n.options.Name),
+		LeaseDurationSeconds: new(max(1, int32(n.options.LeaseDuration/time.Second))),
+		RenewTime:            new(metav1.NowMicro()),
 	}
 }
 

@@ -2,7 +2,6 @@ package kubelet_test
 
 import (
 	"context"
-	"net/netip"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,24 +25,28 @@ func TestPodRunsAndItsServiceGetsASlice(t *testing.T) {
 		t.Fatal(err)
 	}
 	pod := r.run(t, "orders")
-	if pod.Status.Phase != corev1.PodRunning || pod.Status.HostIP != "10.99.0.10" {
-		t.Errorf("phase %s on host %s, want Running on 10.99.0.10", pod.Status.Phase, pod.Status.HostIP)
+	if pod.Status.Phase != corev1.PodRunning || pod.Status.HostIP != "10.99.0.10" || pod.Status.PodIP != "10.99.10.2" {
+		t.Errorf("phase %s at %s on host %s, want Running at 10.99.10.2 on 10.99.0.10", pod.Status.Phase, pod.Status.PodIP, pod.Status.HostIP)
 	}
-	if addr, err := netip.ParseAddr(pod.Status.PodIP); err != nil || !netip.MustParsePrefix("10.99.10.0/24").Contains(addr) {
-		t.Errorf("pod IP %q is not of the node's range", pod.Status.PodIP)
+	got := waitEndpoint(t, "orders")
+	if got.Addresses[0] != pod.Status.PodIP || *got.NodeName != "run" || *got.Zone != "zone-a" || got.TargetRef.UID != pod.UID {
+		t.Errorf("endpoint = %+v, want the pod at %s on its node and zone", got, pod.Status.PodIP)
 	}
+}
+
+// waitEndpoint waits until the service has exactly one endpoint and that is ready.
+func waitEndpoint(t *testing.T, service string) discoveryv1.Endpoint {
+	t.Helper()
 	var got []discoveryv1.Endpoint
 	waitFor(t, "a ready endpoint", func(ctx context.Context) (bool, error) {
-		slices, err := client.DiscoveryV1().EndpointSlices("default").List(ctx, metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=orders"})
+		slices, err := client.DiscoveryV1().EndpointSlices("default").List(ctx, metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=" + service})
 		if err != nil || len(slices.Items) == 0 {
 			return false, err
 		}
 		got = slices.Items[0].Endpoints
 		return len(got) == 1 && *got[0].Conditions.Ready, nil
 	}, func() any { return got })
-	if got[0].Addresses[0] != pod.Status.PodIP || *got[0].NodeName != "run" || *got[0].Zone != "zone-a" || got[0].TargetRef.UID != pod.UID {
-		t.Errorf("endpoint = %+v, want the pod at %s on its node and zone", got[0], pod.Status.PodIP)
-	}
+	return got[0]
 }
 
 func TestGracefulDeletionShowsItsTimestampUntilTheProcessIsGone(t *testing.T) {
@@ -107,6 +110,18 @@ func TestForceDeletedPodLeavesItsProcess(t *testing.T) {
 	if !r.memory.Running(second.UID, "server") {
 		t.Error("the second pod's process ended with the orphan")
 	}
+}
+
+func TestStubbornProcessOutlivesItsForceDeletedObject(t *testing.T) {
+	r := newRig(t, "stubborn", 32)
+	r.memory.SetStubborn(true)
+	pod := r.run(t, "stubborn")
+	deletePod(t, "stubborn", force())
+	waitGone(t, "stubborn", pod.UID)
+	if !r.memory.Running(pod.UID, "server") {
+		t.Error("the process ended with the object")
+	}
+	waitFor(t, "the process to be killed", func(context.Context) (bool, error) { return !r.memory.Running(pod.UID, "server"), nil }, nil)
 }
 
 func TestCrashedContainerRestartsAsAnotherIncarnation(t *testing.T) {

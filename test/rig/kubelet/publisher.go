@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 )
 
 var (
@@ -149,7 +148,7 @@ func (p *publisher) removeObject(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	err := p.kubelet.client.CoreV1().Pods(p.name.Namespace).Delete(ctx, p.name.Name, metav1.DeleteOptions{
-		GracePeriodSeconds: ptr.To(int64(0)),
+		GracePeriodSeconds: new(int64(0)),
 		Preconditions:      &metav1.Preconditions{UID: &p.uid},
 	})
 	if apierrors.IsConflict(err) {

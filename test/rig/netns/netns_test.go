@@ -20,7 +20,7 @@ func TestAnyAddressCanBeBoundAndIsSeenAsTheSource(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			listener, err := net.Listen("tcp", net.JoinHostPort(tc.server, "0"))
+			listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", net.JoinHostPort(tc.server, "0"))
 			if err != nil {
 				t.Fatal(err)
 			}

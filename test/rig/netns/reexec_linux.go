@@ -34,11 +34,9 @@ func reexec() (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("making the report pipe: %w", err)
 	}
-	defer report.Close()
+	defer func() { _ = report.Close() }() // it was only read
 	cmd := innerCommand(reportWriter)
-	err = cmd.Start()
-	reportWriter.Close()
-	if err != nil {
+	if err := errors.Join(cmd.Start(), reportWriter.Close()); err != nil {
 		return 0, fmt.Errorf("making a user and network namespace: %w", err)
 	}
 	stop := forwardSignals(cmd.Process)
@@ -52,7 +50,7 @@ func reexec() (int, error) {
 }
 
 func innerCommand(report *os.File) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
+	cmd := exec.Command("/proc/self/exe", os.Args[1:]...) //nolint:noctx // it is this program and ends when it likes
 	cmd.Args[0] = os.Args[0]
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.ExtraFiles = []*os.File{report}
@@ -94,13 +92,14 @@ func exitCode(state *os.ProcessState) int {
 // outer program goes on without a namespace, so this one ends.
 func settle() {
 	report := os.NewFile(reportDescriptor, "report")
-	if err := addAddresses(); err != nil {
-		fmt.Fprint(report, err)
+	if err := errors.Join(addAddresses(), os.Setenv(insideEnv, stageReady)); err != nil {
+		_, _ = report.WriteString(err.Error()) // an empty report says failure, too
 		os.Exit(1)
 	}
-	fmt.Fprint(report, reportReady)
-	report.Close()
-	os.Setenv(insideEnv, stageReady)
+	_, err := report.WriteString(reportReady)
+	if err := errors.Join(err, report.Close()); err != nil {
+		os.Exit(1)
+	}
 }
 
 func addAddresses() error {

@@ -1,0 +1,111 @@
+package kubelet_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kureka/kureka/test/rig/kubelet"
+)
+
+func TestPreStopHookIsAnsweredBeforeTheProcessIsAskedToEnd(t *testing.T) {
+	called := make(chan *http.Request, 1)
+	answer := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		called <- r
+		<-answer
+		w.WriteHeader(http.StatusInternalServerError) // what it says does not matter
+	}))
+	defer server.Close()
+	r := newRig(t, "hook", 40)
+	pod := r.run(t, "hook", preStop(t, server.Listener.Addr(), 30))
+	deletePod(t, "hook", metav1.DeleteOptions{})
+	select {
+	case req := <-called:
+		if req.Method != http.MethodGet || req.URL.String() != "/drain?now=1" || req.Header.Get("X-Token") != "abc" {
+			t.Errorf("hook = %s %s with token %q, want GET /drain?now=1 with abc", req.Method, req.URL, req.Header.Get("X-Token"))
+		}
+	case <-t.Context().Done():
+		t.Fatal("the hook was not called")
+	}
+	if !r.memory.Running(pod.UID, "server") {
+		t.Error("the process ended before the hook was answered")
+	}
+	close(answer)
+	waitGone(t, "hook", pod.UID)
+}
+
+func TestUnansweredHookCostsTheGracePeriodAndNoMore(t *testing.T) {
+	silence := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-silence }))
+	defer server.Close()
+	defer close(silence)
+	r := newRig(t, "hang", 41)
+	pod := r.run(t, "hang", preStop(t, server.Listener.Addr(), 1))
+	deletePod(t, "hang", metav1.DeleteOptions{})
+	waitGone(t, "hang", pod.UID)
+}
+
+func TestProberDecidesReadiness(t *testing.T) {
+	var ready atomic.Bool
+	r := newRig(t, "prober", 42, func(options *kubelet.Options) {
+		options.Runtime = probedRuntime{Runtime: options.Runtime, ready: &ready}
+	})
+	r.create(t, "prober")
+	pod := waitPod(t, "prober", "running", func(pod *corev1.Pod) bool { return pod.Status.Phase == corev1.PodRunning })
+	if isReady(pod) {
+		t.Error("ready although the process says it is not")
+	}
+	ready.Store(true)
+	waitPod(t, "prober", "ready", isReady)
+	ready.Store(false)
+	waitPod(t, "prober", "not ready", func(pod *corev1.Pod) bool { return !isReady(pod) })
+}
+
+func preStop(t *testing.T, addr net.Addr, grace int64) func(*corev1.Pod) {
+	t.Helper()
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.ParseInt(port, 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(pod *corev1.Pod) {
+		pod.Spec.TerminationGracePeriodSeconds = &grace
+		pod.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{HTTPGet: &corev1.HTTPGetAction{
+			Host: host, Port: intstr.FromInt32(int32(number)), Path: "/drain?now=1",
+			HTTPHeaders: []corev1.HTTPHeader{{Name: "X-Token", Value: "abc"}},
+		}}}
+	}
+}
+
+// probedRuntime adds a readiness probe to the containers of another runtime.
+type probedRuntime struct {
+	kubelet.Runtime
+	ready *atomic.Bool
+}
+
+type probedProcess struct {
+	kubelet.Process
+	ready *atomic.Bool
+}
+
+func (p probedProcess) Ready() bool { return p.ready.Load() }
+
+func (r probedRuntime) StartContainer(ctx context.Context, pod *corev1.Pod, container *corev1.Container, ip string) (kubelet.Process, error) {
+	process, err := r.Runtime.StartContainer(ctx, pod, container, ip)
+	if err != nil {
+		return nil, err
+	}
+	return probedProcess{Process: process, ready: r.ready}, nil
+}
