@@ -3,6 +3,7 @@ package controllers
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -116,8 +117,10 @@ func TestStoreBearsTombstonesAndForeignObjects(t *testing.T) {
 	pod := &corev1.Pod{}
 	var none *corev1.Pod
 	strange := []any{
-		nil, none, 7, &corev1.Node{}, cache.DeletedFinalStateUnknown{Key: "ns/a", Obj: pod},
-		cache.DeletedFinalStateUnknown{Key: "ns/a"}, cache.DeletedFinalStateUnknown{Key: "ns/a", Obj: 7},
+		nil, none, 7, &corev1.Node{},
+		cache.DeletedFinalStateUnknown{Key: "ns/a", Obj: pod},
+		cache.DeletedFinalStateUnknown{Key: "ns/a"},
+		cache.DeletedFinalStateUnknown{Key: "ns/a", Obj: 7},
 	}
 	for _, obj := range strange {
 		for _, call := range []func(any) error{s.Add, s.Update, s.Delete} {
@@ -126,7 +129,7 @@ func TestStoreBearsTombstonesAndForeignObjects(t *testing.T) {
 			}
 		}
 	}
-	if err := s.Replace(append(strange, pod), "1"); err != nil {
+	if err := s.Replace(slices.Concat(strange, []any{pod}), "1"); err != nil {
 		t.Error(err)
 	}
 	if seen != 0 || gone != 0 || listed != 1 {

@@ -31,7 +31,7 @@ func TestTheManifestsGrantWhatTheWatcherNeeds(t *testing.T) {
 			}
 		}
 	}
-	w := newWorld(t, nil)
+	w := newWorld(t)
 	w.stop()
 	cfg, err := plane.AddUser("system:serviceaccount:kureka-system:kureka", "system:serviceaccounts", "system:authenticated")
 	w.must(err)
@@ -45,7 +45,7 @@ func TestTheManifestsGrantWhatTheWatcherNeeds(t *testing.T) {
 		}
 		return len(states) == 5
 	})
-	node := w.node("n1")
+	node := w.node()
 	w.eventually("the view is fresh", func() bool {
 		w.renewNodeLease(node.Name)
 		w.cluster.Tick(time.Now())

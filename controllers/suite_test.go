@@ -56,8 +56,8 @@ type world struct {
 	changes chan cluster.Change
 }
 
-// newWorld starts a watcher with the rights of cfg, the admin's if nil.
-func newWorld(t *testing.T, cfg *rest.Config) *world {
+// newWorld starts a watcher with the rights of the admin.
+func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, admin: clientset(t, plane.Config()), changes: make(chan cluster.Change, 1000)}
 	ns, err := w.admin.CoreV1().Namespaces().Create(t.Context(),
@@ -66,10 +66,7 @@ func newWorld(t *testing.T, cfg *rest.Config) *world {
 	w.ns = ns.Name
 	w.reg = registry.New(time.Now(), registry.Options{})
 	w.cluster = cluster.New(w.reg, cluster.Options{Observer: func(ch cluster.Change) { w.changes <- ch }})
-	if cfg == nil {
-		cfg = plane.Config()
-	}
-	w.watch(cfg)
+	w.watch(plane.Config())
 	return w
 }
 
@@ -194,10 +191,11 @@ func (w *world) deletePod(name string, grace int64, uid types.UID) {
 	}))
 }
 
-func (w *world) node(name string) *corev1.Node {
+// node creates a node of this world.
+func (w *world) node() *corev1.Node {
 	w.t.Helper()
 	node, err := w.admin.CoreV1().Nodes().Create(w.t.Context(), &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-" + name},
+		ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-node"},
 	}, metav1.CreateOptions{})
 	w.must(err)
 	return node

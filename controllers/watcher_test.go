@@ -14,7 +14,7 @@ import (
 )
 
 func TestAForceDeletedPodLeavesAtOnceAndTheOthersStay(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newWorld(t)
 	a, b := w.runPod("a", "n1", "192.0.2.10"), w.runPod("b", "n1", "192.0.2.11")
 	w.register(a)
 	w.register(b)
@@ -24,7 +24,7 @@ func TestAForceDeletedPodLeavesAtOnceAndTheOthersStay(t *testing.T) {
 }
 
 func TestAPodIsOutOfServiceFromItsDeletionTimestampOn(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newWorld(t)
 	pod := w.runPod("a", "n1", "192.0.2.10")
 	w.register(pod)
 	w.deletePod("a", 30, pod.UID)
@@ -34,7 +34,7 @@ func TestAPodIsOutOfServiceFromItsDeletionTimestampOn(t *testing.T) {
 }
 
 func TestAPodThatFailedWithoutADeletionIsGone(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newWorld(t)
 	pod := w.runPod("a", "n1", "192.0.2.10")
 	w.register(pod)
 	pod.Status.Phase = corev1.PodFailed
@@ -44,8 +44,8 @@ func TestAPodThatFailedWithoutADeletionIsGone(t *testing.T) {
 }
 
 func TestASpotTaintTakesTheNodesInstancesOutWhileItIsThere(t *testing.T) {
-	w := newWorld(t, nil)
-	node := w.node("n1")
+	w := newWorld(t)
+	node := w.node()
 	a, b := w.runPod("a", node.Name, "192.0.2.10"), w.runPod("b", "other", "192.0.2.11")
 	w.register(a)
 	w.register(b)
@@ -61,8 +61,8 @@ func TestASpotTaintTakesTheNodesInstancesOutWhileItIsThere(t *testing.T) {
 }
 
 func TestADeletedNodeIsConfirmedAndTakesItsInstancesOut(t *testing.T) {
-	w := newWorld(t, nil)
-	node := w.node("n1")
+	w := newWorld(t)
+	node := w.node()
 	a, b := w.runPod("a", node.Name, "192.0.2.10"), w.runPod("b", "other", "192.0.2.11")
 	w.register(a)
 	w.register(b)
@@ -74,8 +74,8 @@ func TestADeletedNodeIsConfirmedAndTakesItsInstancesOut(t *testing.T) {
 func TestARemovalInAWatchGapIsFoundByTheListAndConfirmed(t *testing.T) {
 	for name, count := range map[string]int{"read one by one": 2, "read by a list": confirmByGet + 2} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
-			var pods []*corev1.Pod
+			w := newWorld(t)
+			pods := make([]*corev1.Pod, 0, count)
 			for i := range count {
 				pods = append(pods, w.runPod("a"+string(rune('a'+i)), "n1", "192.0.2.1"+string(rune('0'+i))))
 				w.register(pods[i])
@@ -94,7 +94,7 @@ func TestARemovalInAWatchGapIsFoundByTheListAndConfirmed(t *testing.T) {
 }
 
 func TestANameThatCameBackWithANewUIDInAWatchGapIsAnotherPod(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newWorld(t)
 	pod := w.runPod("web-0", "n1", "192.0.2.10")
 	w.register(pod)
 	w.stop()
@@ -107,12 +107,12 @@ func TestANameThatCameBackWithANewUIDInAWatchGapIsAnotherPod(t *testing.T) {
 }
 
 func TestWhatCannotBeConfirmedStays(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newWorld(t)
 	pod := w.runPod("a", "n1", "192.0.2.10")
 	w.register(pod)
 	w.stop()
 	w.deletePod("a", 0, pod.UID)
-	user := w.user("reader", rule("", "pods", "list", "watch"), rule("", "nodes", "list", "watch")) // but may not get a pod
+	user := w.user("reader", rule("pods", "list", "watch"), rule("nodes", "list", "watch")) // but may not get a pod
 	w.watch(user)
 	w.eventually("pods are listed", func() bool { return w.state("pods/" + w.ns).Synced })
 	w.eventually("the confirmation was refused and is waiting", func() bool {
@@ -123,14 +123,14 @@ func TestWhatCannotBeConfirmedStays(t *testing.T) {
 	if got := w.status("a"); got != "UP" {
 		t.Errorf("unconfirmed, and yet %q", got)
 	}
-	w.grant("reader", rule("", "pods", "get"))
+	w.grant("reader", rule("pods", "get"))
 	w.shows("a", "")
 }
 
 func TestAMissingPermissionDisablesOnlyItsOwnEvidenceAndSaysSo(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newWorld(t)
 	w.stop()
-	w.watch(w.user("no-nodes", rule("", "pods", "get", "list", "watch")))
+	w.watch(w.user("no-nodes", rule("pods", "get", "list", "watch")))
 	w.eventually("the missing right is named", func() bool {
 		s := w.state("nodes")
 		return strings.Contains(s.Problem, "not allowed to list and watch nodes") && strings.Contains(s.Problem, "config/rbac/role.yaml")
@@ -140,12 +140,12 @@ func TestAMissingPermissionDisablesOnlyItsOwnEvidenceAndSaysSo(t *testing.T) {
 	w.deletePod("a", 0, pod.UID)
 	w.shows("a", "")
 
-	w.grant("no-nodes", rule("", "nodes", "list", "watch"))
+	w.grant("no-nodes", rule("nodes", "list", "watch"))
 	w.eventually("nodes are watched once they may be", func() bool { return w.state("nodes").Synced })
 }
 
 func TestTheAPIServerMayGoAwayAndComeBack(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newWorld(t)
 	a, b := w.runPod("a", "n1", "192.0.2.10"), w.runPod("b", "n1", "192.0.2.11")
 	w.register(a)
 	w.register(b)
@@ -154,7 +154,7 @@ func TestTheAPIServerMayGoAwayAndComeBack(t *testing.T) {
 	if w.status("a") != "UP" || w.status("b") != "UP" {
 		t.Errorf("an outage removed an instance: %q %q", w.status("a"), w.status("b"))
 	}
-	w.must(plane.StartAPIServer(context.Background()))
+	w.must(plane.StartAPIServer(t.Context()))
 	w.eventually("the watch works again", func() bool { return w.state("pods/"+w.ns).Problem == "" })
 	w.eventually("the API server takes the deletion", func() bool {
 		grace := int64(0)
@@ -165,8 +165,8 @@ func TestTheAPIServerMayGoAwayAndComeBack(t *testing.T) {
 }
 
 func TestTheViewIsFreshWhileCanaryAndNodeLeasesArrive(t *testing.T) {
-	w := newWorld(t, nil)
-	node := w.node("n1")
+	w := newWorld(t)
+	node := w.node()
 	w.eventually("the view is fresh", func() bool {
 		w.renewNodeLease(node.Name)
 		w.cluster.Tick(time.Now())
@@ -187,8 +187,8 @@ func TestTheViewIsFreshWhileCanaryAndNodeLeasesArrive(t *testing.T) {
 }
 
 func TestOneEventTellsOfOneCauseApplicationAndReason(t *testing.T) {
-	w := newWorld(t, nil)
-	node := w.node("n1")
+	w := newWorld(t)
+	node := w.node()
 	for _, name := range []string{"a", "b"} {
 		w.register(w.runPod(name, node.Name, "192.0.2.1"+map[string]string{"a": "0", "b": "1"}[name]))
 	}
@@ -239,8 +239,8 @@ func (w *world) state(resource string) WatchState {
 	return WatchState{}
 }
 
-func rule(group, resource string, verbs ...string) rbacv1.PolicyRule {
-	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
+func rule(resource string, verbs ...string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{resource}, Verbs: verbs}
 }
 
 // user returns the credentials of a new user with just these rights.

@@ -118,7 +118,8 @@ func ParseArgs(args []string, out io.Writer) (Options, error) {
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("reading flags: unexpected argument %q", flags.Arg(0))
 	}
-	return o, o.Validate()
+	err := o.Validate()
+	return o, err
 }
 
 func (o *Options) bind(f *pflag.FlagSet) {

@@ -179,14 +179,14 @@ func (c *Cluster) leave(in *instance) {
 	}
 }
 
-func add[K comparable, V comparable](m map[K]map[V]struct{}, k K, v V) {
+func add[K, V comparable](m map[K]map[V]struct{}, k K, v V) {
 	if m[k] == nil {
 		m[k] = map[V]struct{}{}
 	}
 	m[k][v] = struct{}{}
 }
 
-func drop[K comparable, V comparable](m map[K]map[V]struct{}, k K, v V) {
+func drop[K, V comparable](m map[K]map[V]struct{}, k K, v V) {
 	delete(m[k], v)
 	if len(m[k]) == 0 {
 		delete(m, k)

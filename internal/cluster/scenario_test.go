@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bufio"
 	"fmt"
 	"net/netip"
 	"os"
@@ -36,15 +35,15 @@ func TestScenarios(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			f, err := os.Open(file)
+			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer f.Close()
 			s := newScenario()
-			lines := bufio.NewScanner(f)
-			for n := 1; lines.Scan(); n++ {
-				line, _, _ := strings.Cut(lines.Text(), "#")
+			n := 0
+			for line := range strings.Lines(string(text)) {
+				n++
+				line, _, _ = strings.Cut(line, "#")
 				if line = strings.TrimSpace(line); line == "" {
 					continue
 				}
@@ -315,29 +314,34 @@ func (s *scenario) expect(a args) error {
 		}
 		return nil
 	}
-	view := s.c.Snapshot().Get(a.key())
-	in := s.c.insts[a.key()]
-	switch a.words[1] {
-	case "bound":
-		if in == nil || in.pod == nil || in.pod.UID != a.words[2] {
-			return fmt.Errorf("instance %+v", in)
-		}
-		return nil
-	case "unbound":
-		if in == nil || in.pod != nil || in.unbound != a.words[2] {
-			return fmt.Errorf("instance %+v", in)
-		}
-		return nil
-	}
-	got := []string{"gone"}
-	if view != nil {
-		got = []string{view.Status.String()}
-		if view.Verdict.Reason != "" {
-			got = append(got, "because", view.Verdict.Reason)
-		}
+	got := s.shown(a.key())
+	if word := a.words[1]; word == "bound" || word == "unbound" {
+		got = s.binding(a.key())
 	}
 	if !slices.Equal(got, a.words[1:]) {
 		return fmt.Errorf("is %s", strings.Join(got, " "))
 	}
 	return nil
+}
+
+func (s *scenario) shown(key registry.Key) []string {
+	view := s.c.Snapshot().Get(key)
+	switch {
+	case view == nil:
+		return []string{"gone"}
+	case view.Verdict.Reason != "":
+		return []string{view.Status.String(), "because", view.Verdict.Reason}
+	}
+	return []string{view.Status.String()}
+}
+
+func (s *scenario) binding(key registry.Key) []string {
+	in := s.c.insts[key]
+	switch {
+	case in == nil:
+		return []string{"unknown"}
+	case in.pod != nil:
+		return []string{"bound", in.pod.UID}
+	}
+	return []string{"unbound", in.unbound}
 }

@@ -101,13 +101,11 @@ func (c *Cluster) decide(now time.Time, in *instance) {
 // inForce is the verdict as the registry is to apply it. Whether a notice acts is
 // decided for the whole application, by settle.
 func (c *Cluster) inForce(in *instance) registry.Verdict {
-	switch in.decided.Class {
-	case verdict.Ending:
+	switch class := in.decided.Class; {
+	case class == verdict.Ending:
 		return registry.Verdict{OutOfService: true, Ending: true, Reason: in.decided.Reason}
-	case verdict.HardNotice:
-		if !in.held {
-			return registry.Verdict{OutOfService: true, Reason: in.decided.Reason}
-		}
+	case class == verdict.HardNotice && !in.held:
+		return registry.Verdict{OutOfService: true, Reason: in.decided.Reason}
 	}
 	return registry.Verdict{}
 }

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -28,8 +29,8 @@ func TestSnapshotsAreConsistentUnderConcurrentWrites(t *testing.T) {
 		wg.Go(func() {
 			for i := range steps {
 				now := start.Add(time.Duration(i) * time.Second)
-				rec := &Record{App: fmt.Sprintf("W%d", w), ID: fmt.Sprint(i % 7), Status: Up, Dirty: int64(i)}
-				e.Register(now, Caller{}, rec, Binding{Partition: "x", PodUID: fmt.Sprint("pod", i%7)})
+				rec := &Record{App: fmt.Sprintf("W%d", w), ID: strconv.Itoa(i % 7), Status: Up, Dirty: int64(i)}
+				e.Register(now, Caller{}, rec, Binding{Partition: "x", PodUID: "pod" + strconv.Itoa(i%7)})
 				if got := e.Snapshot().Get(rec.Key()); got == nil {
 					t.Errorf("%v is missing right after its registration", rec.Key())
 				}

@@ -1,9 +1,9 @@
 package registry
 
 import (
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -290,7 +290,7 @@ func TestTreeAgreesWithMap(t *testing.T) {
 		want := map[Key]*Instance{}
 		old, oldWant := tr, maps.Clone(want)
 		for n := range rapid.IntRange(1, 400).Draw(t, "steps") {
-			key := Key{fmt.Sprint(rapid.IntRange(0, 9).Draw(t, "app")), fmt.Sprint(rapid.IntRange(0, 99).Draw(t, "id"))}
+			key := Key{strconv.Itoa(rapid.IntRange(0, 9).Draw(t, "app")), strconv.Itoa(rapid.IntRange(0, 99).Draw(t, "id"))}
 			if rapid.IntRange(0, 2).Draw(t, "op") == 0 {
 				tr = tr.drop(key)
 				delete(want, key)

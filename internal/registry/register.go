@@ -216,7 +216,7 @@ func (e *Engine) Prove(now time.Time, p Proof) []*Instance {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var gone []*Instance
-	var keys []Key
+	keys := make([]Key, 0, len(e.pods[p.UID]))
 	for n := range e.pods[p.UID] {
 		if n.view != nil {
 			gone = append(gone, n.view)

@@ -1,7 +1,7 @@
 package registry
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -36,15 +36,15 @@ func TestScenarios(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			f, err := os.Open(file)
+			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer f.Close()
 			s := newScenario()
-			lines := bufio.NewScanner(f)
-			for n := 1; lines.Scan(); n++ {
-				line, _, _ := strings.Cut(lines.Text(), "#")
+			n := 0
+			for line := range strings.Lines(string(text)) {
+				n++
+				line, _, _ = strings.Cut(line, "#")
 				if line = strings.TrimSpace(line); line == "" {
 					continue
 				}
@@ -275,8 +275,8 @@ func (s *scenario) expectPartition(a args) error {
 		}
 		state := map[bool]string{true: "engaged", false: "calm"}[p.Engaged]
 		got := map[string]string{
-			"expected": fmt.Sprint(p.Expected), "received": fmt.Sprint(p.Received), "held": fmt.Sprint(p.Held),
-			"minute": fmt.Sprint(p.LastMinute), "leases": fmt.Sprint(p.Leases),
+			"expected": fmt.Sprint(p.Expected), "received": fmt.Sprint(p.Received), "held": strconv.Itoa(p.Held),
+			"minute": strconv.FormatInt(p.LastMinute, 10), "leases": strconv.Itoa(p.Leases),
 		}
 		for k, want := range a.opts {
 			if got[k] != want {
@@ -288,5 +288,5 @@ func (s *scenario) expectPartition(a args) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("no such partition")
+	return errors.New("no such partition")
 }

@@ -255,13 +255,19 @@ func (e *Engine) processIsSilent(t int64, n *entry, end int64) bool {
 		return false
 	}
 	node.scanAt = t + scanEvery
+	return e.halfRenewedSince(end, n)
+}
+
+// halfRenewedSince reports whether at least half of all leases but one were
+// renewed after a moment.
+func (e *Engine) halfRenewedSince(since int64, but *entry) bool {
 	others, renewed := 0, 0
 	e.each(func(o *entry) bool {
-		if o != n {
+		if o != but {
 			others++
-			if o.lease.renewed.Load() > end {
-				renewed++
-			}
+		}
+		if o != but && o.lease.renewed.Load() > since {
+			renewed++
 		}
 		return true
 	})

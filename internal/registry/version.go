@@ -33,13 +33,6 @@ func (e *Engine) stamp(now time.Time) Stamp {
 	return s
 }
 
-// observe moves the engine's clock past a stamp received from a peer.
-func (e *Engine) observe(s Stamp) {
-	if s.after(e.clock) {
-		e.clock.MS, e.clock.N = s.MS, s.N
-	}
-}
-
 // Version orders the records of one key between replicas: by the registration's
 // epoch, then by the client's lastDirtyTimestamp, then by content, so that any
 // two replicas choose alike.
