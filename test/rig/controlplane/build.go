@@ -64,7 +64,7 @@ func build(ctx context.Context, cache, name string, progress io.Writer) error {
 	cmd.WaitDelay = 5 * time.Second
 	var output strings.Builder
 	cmd.Stdout, cmd.Stderr = &output, &output
-	err = withProgress(progress, fmt.Sprintf("control plane: building %s %s (about %s on two cores, once per machine)", name, Version, r.expected), cmd.Run)
+	err = withProgress(progress, fmt.Sprintf("control plane: building %s for Kubernetes %s (about %s on two cores, once per machine)", name, Version, r.expected), cmd.Run)
 	if err != nil {
 		return fmt.Errorf("building %s: %w\n%s\nthe build needs Go and the modules of hack/controlplane (from GOPROXY or the module cache); "+
 			"alternatively put the binaries into %s or set KUBEBUILDER_ASSETS to a folder that has them", name, err, lastLines(output.String()), cache)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kureka/kureka/test/rig/kubelet"
+	"github.com/kureka/kureka/test/rig/netns"
 )
 
 func TestPreStopHookIsAnsweredBeforeTheProcessIsAskedToEnd(t *testing.T) {
@@ -32,6 +33,9 @@ func TestPreStopHookIsAnsweredBeforeTheProcessIsAskedToEnd(t *testing.T) {
 	case req := <-called:
 		if req.Method != http.MethodGet || req.URL.String() != "/drain?now=1" || req.Header.Get("X-Token") != "abc" {
 			t.Errorf("hook = %s %s with token %q, want GET /drain?now=1 with abc", req.Method, req.URL, req.Header.Get("X-Token"))
+		}
+		if source, _, err := net.SplitHostPort(req.RemoteAddr); netns.Inside() && source != "10.99.0.40" {
+			t.Errorf("the hook came from %s (%v), want the node's address", source, err)
 		}
 	case <-t.Context().Done():
 		t.Fatal("the hook was not called")

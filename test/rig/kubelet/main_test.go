@@ -16,6 +16,7 @@ import (
 
 	"github.com/kureka/kureka/test/rig/controlplane"
 	"github.com/kureka/kureka/test/rig/kubelet"
+	"github.com/kureka/kureka/test/rig/netns"
 )
 
 const (
@@ -30,6 +31,14 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	// A download or build needs the network, so it comes before the namespace.
+	if _, err := controlplane.Ensure(context.Background(), os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if _, err := netns.Enter(); err != nil {
+		fmt.Fprintf(os.Stderr, "%v; no test here needs it, some check less\n", err)
+	}
 	code, err := run(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -24,6 +24,11 @@ func TestPodRunsAndItsServiceGetsASlice(t *testing.T) {
 	if _, err := client.CoreV1().Services("default").Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := client.CoreV1().Services("default").Delete(context.WithoutCancel(t.Context()), "orders", metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
 	pod := r.run(t, "orders")
 	if pod.Status.Phase != corev1.PodRunning || pod.Status.HostIP != "10.99.0.10" || pod.Status.PodIP != "10.99.10.2" {
 		t.Errorf("phase %s at %s on host %s, want Running at 10.99.10.2 on 10.99.0.10", pod.Status.Phase, pod.Status.PodIP, pod.Status.HostIP)
