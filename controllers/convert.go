@@ -20,6 +20,7 @@ func podEvidence(p *corev1.Pod) evidence.Pod {
 		Created:     p.CreationTimestamp.Time,
 		Phase:       evidence.Phase(p.Status.Phase),
 		Deleting:    p.DeletionTimestamp != nil,
+		Forced:      p.DeletionGracePeriodSeconds != nil && *p.DeletionGracePeriodSeconds == 0,
 	}
 	for _, o := range p.OwnerReferences {
 		if o.Controller != nil && *o.Controller {

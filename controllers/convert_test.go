@@ -60,9 +60,10 @@ func TestPodEvidence(t *testing.T) {
 		t.Error(d)
 	}
 	deleted := metav1.Now()
-	pod.DeletionTimestamp = &deleted
+	now := int64(0)
+	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &deleted, &now
 	pod.Status.Conditions[1].Status = corev1.ConditionFalse
-	if got := podEvidence(pod); !got.Deleting || got.Disruption != "" {
+	if got := podEvidence(pod); !got.Deleting || !got.Forced || got.Disruption != "" {
 		t.Errorf("deleting %v, disruption %q", got.Deleting, got.Disruption)
 	}
 }

@@ -51,6 +51,7 @@ func (c *Cluster) observePod(now time.Time, seen evidence.Pod) {
 	c.names[name] = seen.UID
 	old := p.Pod
 	p.Pod = seen
+	p.leaving = p.leaving || seen.Deleting && !seen.Forced
 	c.noteContainers(now, p, old)
 	c.moveNode(p, old.Node)
 	if old.Ready != seen.Ready {
@@ -88,9 +89,9 @@ func (c *Cluster) moveNode(p *pod, old string) {
 }
 
 // PodGone takes in that a pod's object is gone: seen as a deletion by a live
-// watch, or confirmed by a live read. A pod that vanished without ever being
-// seen deleting while its node is missing or Unknown gets some time: its process
-// may well be alive behind a broken network.
+// watch, or confirmed by a live read. A pod that vanished without a grace period
+// while its node is missing or Unknown gets some time: its process may well be
+// alive behind a broken network.
 func (c *Cluster) PodGone(now time.Time, uid string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +100,7 @@ func (c *Cluster) PodGone(now time.Time, uid string) {
 		return
 	}
 	abrupt := false
-	if n := c.nodes[p.Node]; !p.Deleting && !p.Terminal() && p.Node != "" && n != nil {
+	if n := c.nodes[p.Node]; !p.leaving && !p.Terminal() && p.Node != "" && n != nil {
 		abrupt = n.Missing || n.Condition("Ready").Status == evidence.Unknown
 	}
 	c.podGone(now, p, evidence.Gone{At: now, Abrupt: abrupt})

@@ -20,7 +20,7 @@ import (
 //
 //	node NAME [ready=True|False|Unknown message= taint=KEY cond=TYPE=STATUS cidr= addr=]   (whole state each time)
 //	nodegone NAME     lease NAME [ahead=5s]     canary
-//	pod NAME [uid= node= ip= created=N phase= ready deleting disruption= hostnet owner= containers=name:port:id:run|down[:finished],...]
+//	pod NAME [uid= node= ip= created=N phase= ready deleting forced disruption= hostnet owner= containers=name:port:id:run|down[:finished],...]
 //	    options given once stay until given again; `-deleting`, `-ready` take a word back
 //	podgone UID       slice NAME uid=UID ip= [terminating]    readable yes|no
 //	register APP/ID ip= [from= port= host= status= dirty= interval=]  -> OUTCOME
@@ -216,6 +216,8 @@ func (s *scenario) pod(a args) error {
 			next.Ready = on
 		case "deleting":
 			next.Deleting = on
+		case "forced":
+			next.Forced = on
 		case "hostnet":
 			next.HostNetwork = on
 		}

@@ -32,6 +32,9 @@ type Pod struct {
 	Ready       bool
 	// Deleting says that the pod has a deletion timestamp.
 	Deleting bool
+	// Forced says that its deletion leaves no grace period: the object goes at once
+	// and nobody waits for the process.
+	Forced bool
 	// Disruption is the reason of the condition DisruptionTarget while it is True.
 	Disruption string
 	Containers []Container
@@ -107,8 +110,8 @@ func (p *Pod) Addresses() []netip.AddrPort {
 // Gone is how a pod's object was found to be gone.
 type Gone struct {
 	At time.Time
-	// Abrupt says that the pod vanished without ever being seen Deleting, while its
-	// node was missing or Unknown: then nobody can have watched it end.
+	// Abrupt says that the pod's object went without a grace period while its node
+	// was missing or Unknown: then nobody can have watched the process end.
 	Abrupt bool
 	// Replaced says that a newer pod has its name.
 	Replaced bool

@@ -38,7 +38,7 @@ var checks = []Check{
 	{"PodFinished", Proof, WitnessPod, "the pod's phase is Failed or Succeeded", podFinished},
 	{"NodeOutOfService", Proof, WitnessNode, "somebody vouches by the out-of-service taint that the node, which is not Ready, is down", nodeOutOfService},
 
-	{"PodGoneWithNode", Ending, WitnessPod, "the pod vanished without a deletion while its node was missing or Unknown", podGoneWithNode},
+	{"PodGoneWithNode", Ending, WitnessPod, "the pod went without a grace period while its node was missing or Unknown", podGoneWithNode},
 	{"PodDeleting", Ending, WitnessPod, "the pod has a deletion timestamp", podDeleting},
 	{"PodDisrupted", Ending, WitnessPod, "the pod's condition DisruptionTarget is True", podDisrupted},
 	{"ContainerDown", Ending, WitnessPod, "the instance's container is not running", containerDown},
