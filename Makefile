@@ -41,7 +41,7 @@ cluster-down: ## Stop that control plane.
 
 .PHONY: cluster-ensure
 cluster-ensure: ## Find, download or build the control plane; once per machine.
-	@$(PROGRESS) "looking for the control plane" go run ./hack/cluster ensure
+	@go run ./hack/cluster ensure
 
 .PHONY: image
 image: ## Build the container image.

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/internal/evidence"
@@ -22,10 +23,8 @@ func podEvidence(p *corev1.Pod) evidence.Pod {
 		Deleting:    p.DeletionTimestamp != nil,
 		Forced:      p.DeletionGracePeriodSeconds != nil && *p.DeletionGracePeriodSeconds == 0,
 	}
-	for _, o := range p.OwnerReferences {
-		if o.Controller != nil && *o.Controller {
-			out.Owner = string(o.UID)
-		}
+	if owner := metav1.GetControllerOf(p); owner != nil {
+		out.Owner = string(owner.UID)
 	}
 	for _, ip := range p.Status.PodIPs {
 		out.IPs = appendAddr(out.IPs, ip.IP)

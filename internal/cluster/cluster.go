@@ -79,7 +79,7 @@ type pod struct {
 	evidence.Pod
 	gone    *evidence.Gone
 	proven  bool
-	leaving bool // it was seen deleting with a grace period
+	leaving bool                 // it was seen deleting with a grace period
 	changed map[string]time.Time // container name to when its id last changed
 	insts   map[*instance]struct{}
 }

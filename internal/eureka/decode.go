@@ -142,6 +142,7 @@ func (d *decoder) port(n node, field string, absent Port) Port {
 		if flag := n.get("@enabled", "enabled"); flag.kind != kindNull {
 			port.Enabled = flag.isTrue()
 		}
+	default: // a bare number, or text
 	}
 	if number.isBlank() {
 		return port
@@ -183,6 +184,12 @@ func (d *decoder) dataCenter(n node) DataCenter {
 	return dc
 }
 
+// isMarker reports whether a metadata member says nothing: a null, a reserved
+// key, or the mark of an empty map.
+func (m member) isMarker() bool {
+	return m.value.kind == kindNull || reservedKey(m.key) || m.key == "class" && m.value.text == classEmptyMap
+}
+
 // pairs reads a metadata object. Nulls and type markers are dropped, nested
 // values become their JSON text. An empty array is what PHP makes of an empty
 // map.
@@ -196,7 +203,7 @@ func (d *decoder) pairs(n node, field string) []Pair {
 	}
 	var pairs []Pair
 	for _, m := range lastMembers(n.members) {
-		if m.value.kind == kindNull || reservedKey(m.key) || m.key == "class" && m.value.text == classEmptyMap {
+		if m.isMarker() {
 			continue
 		}
 		p := Pair{Key: m.key, Value: m.value.string()}

@@ -22,7 +22,7 @@ func TestDocumentsEqualTheirGoldenFiles(t *testing.T) {
 			t.Run(name+"."+f.String(), func(t *testing.T) {
 				path := filepath.Join("testdata", "golden", name+"."+f.String())
 				if *update {
-					if err := os.WriteFile(path, doc, 0o644); err != nil {
+					if err := os.WriteFile(path, doc, 0o600); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -175,6 +175,7 @@ func BenchmarkAppendInstanceXML(b *testing.B) {
 }
 
 func benchmarkAppendInstance(b *testing.B, f Format) {
+	b.Helper()
 	in := plainInstance()
 	buf := f.AppendInstance(nil, &in)
 	b.SetBytes(int64(len(buf)))

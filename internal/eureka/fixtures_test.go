@@ -52,11 +52,26 @@ func hostileInstance() Instance {
 	in.InstanceID = `"><img src=x onerror=1>`
 	in.HomePageURL = "http://h/?a=1&b=\"2\"\\"
 	in.Metadata = []Pair{
-		{"build_id", "7"}, {"a$b", "x"}, {"2nd key", "y"}, {"user.name", "z"}, {"k:v", "<&>\"'"},
-		{"ctl", "a\x00b\x1fc\td\ne\rf\x7f"}, {"path/to\\it", "]]>"}, {"größe", "ß"}, {"鍵", "値"},
-		{"🔑", "🔒"}, {"-.", ""}, {"_", "_"}, {"$", "$"}, {"__-_.0041", "\u2028"}, {"\x00\n", "nul"},
-		{"bad\xff", "bad\xc3\x28"}, {"noncharacter\uffff", "\ufffe"}, {"xmlns", "http://h/"},
-		{"@class", "dropped"}, {"", "dropped"},
+		{"build_id", "7"},
+		{"a$b", "x"},
+		{"2nd key", "y"},
+		{"user.name", "z"},
+		{"k:v", "<&>\"'"},
+		{"ctl", "a\x00b\x1fc\td\ne\rf\x7f"},
+		{"path/to\\it", "]]>"},
+		{"größe", "ß"},
+		{"鍵", "値"},
+		{"🔑", "🔒"},
+		{"-.", ""},
+		{"_", "_"},
+		{"$", "$"},
+		{"__-_.0041", "\u2028"},
+		{"\x00\n", "nul"},
+		{"bad\xff", "bad\xc3\x28"},
+		{"noncharacter\uffff", "\ufffe"},
+		{"xmlns", "http://h/"},
+		{"@class", "dropped"},
+		{"", "dropped"},
 	}
 	return in
 }

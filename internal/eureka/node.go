@@ -3,6 +3,7 @@ package eureka
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -40,11 +41,9 @@ const (
 
 // get returns the last member that has any of the keys, a null node if none.
 func (n node) get(keys ...string) node {
-	for i := len(n.members) - 1; i >= 0; i-- {
-		for _, key := range keys {
-			if n.members[i].key == key {
-				return n.members[i].value
-			}
+	for _, m := range slices.Backward(n.members) {
+		if slices.Contains(keys, m.key) {
+			return m.value
 		}
 	}
 	return node{}
@@ -113,6 +112,7 @@ func (n node) appendJSON(dst []byte) []byte {
 		return appendStringJSON(dst, n.text)
 	case kindNumber, kindBool:
 		return append(dst, n.text...)
+	default: // nested
 	}
 	object := n.kind == kindObject
 	brackets := "[]"

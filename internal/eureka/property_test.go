@@ -122,6 +122,7 @@ func TestDecodingUndoesEncoding(t *testing.T) {
 // and an instance is written so that strict clients can read it and decoding
 // it again changes nothing.
 func checkDecoded(t *testing.T, body []byte) {
+	t.Helper()
 	in, err := DecodeInstance(body)
 	if err != nil {
 		if fault, ok := errors.AsType[*DecodeError](err); !ok || fault.Reason == "" || len(fault.Error()) > 80 {

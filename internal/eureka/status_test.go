@@ -8,9 +8,15 @@ func TestKnownStatusIsExactButForCase(t *testing.T) {
 		want  Status
 		known bool
 	}{
-		{"UP", StatusUp, true}, {"down", StatusDown, true}, {"Out_Of_Service", StatusOutOfService, true},
-		{"STARTING", StatusStarting, true}, {"UNKNOWN", StatusUnknown, true},
-		{"", StatusUnknown, false}, {" UP", StatusUnknown, false}, {"UPP", StatusUnknown, false}, {"OUT-OF-SERVICE", StatusUnknown, false},
+		{"UP", StatusUp, true},
+		{"down", StatusDown, true},
+		{"Out_Of_Service", StatusOutOfService, true},
+		{"STARTING", StatusStarting, true},
+		{"UNKNOWN", StatusUnknown, true},
+		{"", StatusUnknown, false},
+		{" UP", StatusUnknown, false},
+		{"UPP", StatusUnknown, false},
+		{"OUT-OF-SERVICE", StatusUnknown, false},
 	}
 	for _, test := range tests {
 		if got, known := KnownStatus(test.text); got != test.want || known != test.known {
@@ -20,9 +26,12 @@ func TestKnownStatusIsExactButForCase(t *testing.T) {
 }
 
 func TestParseStatusIgnoresSpaceAndCase(t *testing.T) {
-	for text, want := range map[string]Status{" up\n": StatusUp, "Starting": StatusStarting, "": StatusUnknown, "PAUSED": StatusUnknown} {
-		if got := ParseStatus(text); got != want {
-			t.Errorf("ParseStatus(%q) = %s, want %s", text, got, want)
+	for _, test := range []struct {
+		text string
+		want Status
+	}{{" up\n", StatusUp}, {"Starting", StatusStarting}, {"", StatusUnknown}, {"PAUSED", StatusUnknown}} {
+		if got := ParseStatus(test.text); got != test.want {
+			t.Errorf("ParseStatus(%q) = %s, want %s", test.text, got, test.want)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func TestR03_deltaDeletesLastInsideAnApp(t *testing.T) {
 	}
 	r.register("DEMO", "new-1", "UP", 2000)
 	doc := r.list("/eureka/apps/delta")
-	var actions []string
+	actions := make([]string, 0, 4)
 	for _, inst := range doc.Applications.Apps[0].Instances {
 		actions = append(actions, inst.Action)
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,11 +77,11 @@ func (c *javaClient) hash() string {
 			counts[status]++
 		}
 	}
-	text := ""
+	var text strings.Builder
 	for _, status := range slices.Sorted(maps.Keys(counts)) {
-		text += fmt.Sprintf("%s_%d_", status, counts[status])
+		fmt.Fprintf(&text, "%s_%d_", status, counts[status])
 	}
-	return text
+	return text.String()
 }
 
 // Over any history, a client that applies deltas has what a full fetch has, and

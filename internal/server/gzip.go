@@ -65,7 +65,7 @@ func (m *member) stored(text []byte) { m.add(m.appendStored(nil, text, false)) }
 func (m *member) deflated(seg packedSegment) {
 	m.add(seg.blocks)
 	m.crc = crcJoin(m.crc, seg.crc, seg.shift)
-	m.size += uint32(seg.size) //nolint:gosec // the trailer counts modulo 2^32
+	m.size += uint32(seg.size)
 }
 
 // end adds the last text and the trailer.
@@ -81,7 +81,7 @@ const storedMax = 1<<16 - 1 // the length field has 16 bits
 // last of the member.
 func (m *member) appendStored(dst, text []byte, final bool) []byte {
 	m.crc = crc32.Update(m.crc, crc32.IEEETable, text)
-	m.size += uint32(len(text)) //nolint:gosec // the trailer counts modulo 2^32
+	m.size += uint32(len(text))
 	for {
 		part := text[:min(len(text), storedMax)]
 		text = text[len(part):]
@@ -89,7 +89,7 @@ func (m *member) appendStored(dst, text []byte, final bool) []byte {
 		if final && len(text) == 0 {
 			header = 1
 		}
-		n := uint16(len(part)) //nolint:gosec // storedMax fits
+		n := uint16(len(part))
 		dst = append(dst, header)
 		dst = binary.LittleEndian.AppendUint16(dst, n)
 		dst = binary.LittleEndian.AppendUint16(dst, ^n)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/kureka/kureka/internal/eureka"
@@ -74,7 +75,7 @@ func (s *server) putMetadata(c *call) {
 func (s *server) fits(key registry.Key, added []registry.Pair) bool {
 	all := added
 	if inst := s.opts.Registry.Snapshot().Get(key); inst != nil {
-		all = append(all[:len(all):len(all)], inst.Metadata...)
+		all = append(slices.Clip(all), inst.Metadata...)
 	}
 	size := 0
 	for _, p := range all {

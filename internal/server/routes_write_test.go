@@ -23,10 +23,11 @@ type shown struct {
 	Metadata   map[string]string `json:"metadata"`
 }
 
-func (r *rig) show(app, id string) shown {
+// show returns the instance demo-1 of DEMO.
+func (r *rig) show() shown {
 	r.tb.Helper()
 	var doc struct{ Instance shown }
-	if err := json.Unmarshal(r.getJSON("/eureka/apps/"+app+"/"+id), &doc); err != nil {
+	if err := json.Unmarshal(r.getJSON("/eureka/apps/DEMO/demo-1"), &doc); err != nil {
 		r.tb.Fatalf("decoding the instance: %v", err)
 	}
 	return doc.Instance
@@ -207,7 +208,7 @@ func TestHeartbeat_answersByRecordAndTimestamp(t *testing.T) {
 			if rec.Code != tc.code || rec.Body.Len() != 0 {
 				t.Errorf("PUT = %d %q, want %d and no body", rec.Code, rec.Body, tc.code)
 			}
-			if got := r.show("DEMO", "demo-1"); got.Status != tc.want || got.Overridden != "UNKNOWN" {
+			if got := r.show(); got.Status != tc.want || got.Overridden != "UNKNOWN" {
 				t.Errorf("the instance is %s, overridden %s, want %s", got.Status, got.Overridden, tc.want)
 			}
 		})
@@ -235,7 +236,7 @@ func TestStatus_isPinnedAndReleased(t *testing.T) {
 	}
 	for _, step := range steps {
 		r.want(step.code, step.method, "/eureka/v2/apps/DEMO/demo-1/status"+step.query)
-		got := r.show("DEMO", "demo-1")
+		got := r.show()
 		if got.Status != step.status || got.Overridden != step.pin || got.Dirty != "1000" {
 			t.Errorf("after %s %s: %+v, want %s pinned to %s", step.method, step.query, got, step.status, step.pin)
 		}
@@ -250,7 +251,7 @@ func TestMetadata_isMergedWithinTheBounds(t *testing.T) {
 	r.register("DEMO", "demo-1", "UP", 1000)
 	r.want(200, http.MethodPut, "/eureka/apps/DEMO/demo-1/metadata?a=1&b=x%20y+z&a=2&@class=no&=no&flag")
 	want := map[string]string{"a": "1", "b": "x y z", "flag": ""}
-	if diff := cmp.Diff(want, r.show("DEMO", "demo-1").Metadata); diff != "" {
+	if diff := cmp.Diff(want, r.show().Metadata); diff != "" {
 		t.Errorf("metadata differs (-want +got):\n%s", diff)
 	}
 	r.want(413, http.MethodPut, "/eureka/apps/DEMO/demo-1/metadata?"+strings.Repeat("k", 9000)+"=1")
