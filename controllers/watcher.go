@@ -34,9 +34,6 @@ type Options struct {
 	Logger     logr.Logger
 	// OnWatchState is told when a watch starts or stops working. It must not block.
 	OnWatchState func(WatchState)
-	// OnLatency is told how long it took from a watch event to the registry
-	// showing what follows from it.
-	OnLatency func(time.Duration)
 }
 
 // Watcher feeds a Cluster from the API server.
@@ -48,9 +45,6 @@ type Watcher struct {
 
 // NewWatcher returns a watcher that does nothing before Run.
 func NewWatcher(opts Options) *Watcher {
-	if opts.OnLatency == nil {
-		opts.OnLatency = func(time.Duration) {}
-	}
 	w := &Watcher{opts: opts, states: &watchStates{log: opts.Logger, m: map[string]WatchState{}}}
 	w.states.onChange = w.stateChanged
 	w.confirm = newConfirmer(opts.Client, opts.Cluster, opts.Clock, opts.Logger)
@@ -101,15 +95,6 @@ func (w *Watcher) stateChanged(s WatchState) {
 	}
 }
 
-// timed runs one watch event and reports how long it took to show.
-func timed[T any](w *Watcher, handle func(time.Time, *T)) func(*T) {
-	return func(obj *T) {
-		start := w.opts.Clock()
-		handle(start, obj)
-		w.opts.OnLatency(w.opts.Clock().Sub(start))
-	}
-}
-
 const podsResource = "pods"
 
 func isPods(resource string) bool {
@@ -125,8 +110,8 @@ func named(resource, namespace string) string {
 
 func (w *Watcher) pods(ns string) source[corev1.Pod] {
 	api := w.opts.Client.CoreV1().Pods(ns)
-	seen := func(now time.Time, p *corev1.Pod) {
-		if w.opts.Cluster.ObservePod(now, podEvidence(p)) {
+	seen := func(p *corev1.Pod) {
+		if w.opts.Cluster.ObservePod(w.opts.Clock(), podEvidence(p)) {
 			w.confirm.pod(cluster.KnownPod{UID: string(p.UID), Namespace: p.Namespace, Name: p.Name})
 		}
 	}
@@ -136,13 +121,13 @@ func (w *Watcher) pods(ns string) source[corev1.Pod] {
 		list:     func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return api.List(ctx, o) },
 		watch:    func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return api.Watch(ctx, o) },
 		sink: sink[corev1.Pod]{
-			seen: timed(w, seen),
-			gone: timed(w, func(now time.Time, p *corev1.Pod) { w.opts.Cluster.PodGone(now, string(p.UID)) }),
+			seen: seen,
+			gone: func(p *corev1.Pod) { w.opts.Cluster.PodGone(w.opts.Clock(), string(p.UID)) },
 			listed: func(pods []*corev1.Pod) {
 				present := make(map[string]bool, len(pods))
 				for _, p := range pods {
 					present[string(p.UID)] = true
-					seen(w.opts.Clock(), p)
+					seen(p)
 				}
 				for _, known := range w.opts.Cluster.KnownPods() {
 					if !present[known.UID] && (ns == "" || ns == known.Namespace) {
@@ -156,20 +141,20 @@ func (w *Watcher) pods(ns string) source[corev1.Pod] {
 
 func (w *Watcher) nodes() source[corev1.Node] {
 	api := w.opts.Client.CoreV1().Nodes()
-	seen := func(now time.Time, n *corev1.Node) { w.opts.Cluster.ObserveNode(now, nodeEvidence(n)) }
+	seen := func(n *corev1.Node) { w.opts.Cluster.ObserveNode(w.opts.Clock(), nodeEvidence(n)) }
 	return source[corev1.Node]{
 		resource: "nodes",
 		without:  "notices of nodes that are about to end are not seen",
 		list:     func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return api.List(ctx, o) },
 		watch:    func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return api.Watch(ctx, o) },
 		sink: sink[corev1.Node]{
-			seen: timed(w, seen),
+			seen: seen,
 			gone: func(n *corev1.Node) { w.confirm.node(n.Name) },
 			listed: func(nodes []*corev1.Node) {
 				present := make(map[string]bool, len(nodes))
 				for _, n := range nodes {
 					present[n.Name] = true
-					seen(w.opts.Clock(), n)
+					seen(n)
 				}
 				for _, name := range w.opts.Cluster.KnownNodes() {
 					if !present[name] {

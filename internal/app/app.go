@@ -26,6 +26,7 @@ import (
 const (
 	tickInterval    = time.Second
 	shutdownTimeout = 10 * time.Second
+	journalLength   = 4096 // verdicts waiting to be logged
 )
 
 // Main runs a command line until the context ends. Logs go to out, a line of
@@ -58,6 +59,7 @@ type App struct {
 	gate    *gate
 	verdict *verdictMetrics
 	watch   *watching // nil when standalone
+	journal chan cluster.Change
 
 	servers []listening
 }
@@ -75,7 +77,7 @@ func New(ctx context.Context, opts Options, log logr.Logger) (*App, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
-	a := &App{opts: opts, log: log, metrics: prometheus.NewRegistry()}
+	a := &App{opts: opts, log: log, metrics: prometheus.NewRegistry(), journal: make(chan cluster.Change, journalLength)}
 	now := time.Now()
 	fixed, err := opts.gate()
 	if err != nil {
@@ -100,9 +102,15 @@ func New(ctx context.Context, opts Options, log logr.Logger) (*App, error) {
 	return a, nil
 }
 
-// changed is told of every verdict, with the cluster's lock held.
+// changed is told of every verdict, with the cluster's lock held: a slow log must
+// not hold up the next death.
 func (a *App) changed(ch cluster.Change) {
-	a.verdict.changed(ch)
+	a.verdict.changed(time.Now(), ch)
+	select {
+	case a.journal <- ch:
+	default:
+		a.verdict.unlogged.Inc()
+	}
 	if a.watch != nil {
 		a.watch.changed(ch)
 	}
@@ -176,6 +184,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	a.announceGate()
 	wg.Go(func() { a.tick(ctx) })
+	wg.Go(func() { a.writeJournal(ctx) })
 	if a.watch != nil {
 		wg.Go(func() { a.watch.run(ctx) })
 	}
@@ -213,6 +222,23 @@ func (a *App) shutdown(ctx context.Context) error {
 func (a *App) close() {
 	for _, s := range a.servers {
 		_ = s.l.Close() // it has served nothing
+	}
+}
+
+// writeJournal logs every verdict.
+func (a *App) writeJournal(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case ch := <-a.journal:
+			to := ch.To.String()
+			if ch.To == registry.None {
+				to = "gone"
+			}
+			a.log.Info("Verdict", "app", ch.Key.App, "id", ch.Key.ID, "now", to, "reason", ch.Reason, "class", ch.Class.String(),
+				"witness", ch.Witness, "detail", ch.Detail, "namespace", ch.Namespace, "pod", ch.Pod, "node", ch.Node)
+		}
 	}
 }
 

@@ -16,8 +16,10 @@ import (
 
 // verdictMetrics count what the cluster's evidence did to instances.
 type verdictMetrics struct {
-	changes *prometheus.CounterVec
-	evicted prometheus.Counter
+	changes  *prometheus.CounterVec
+	latency  *prometheus.HistogramVec
+	evicted  prometheus.Counter
+	unlogged prometheus.Counter
 }
 
 func newVerdictMetrics(reg prometheus.Registerer) *verdictMetrics {
@@ -27,12 +29,21 @@ func newVerdictMetrics(reg prometheus.Registerer) *verdictMetrics {
 			Name: "kureka_verdicts_total",
 			Help: "Changes of instances by the cluster's evidence, by reason and what followed.",
 		}, []string{"reason", "action"}),
+		latency: auto.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "kureka_verdict_latency_seconds",
+			Help:    "Time from the watch event, request or tick that brought the evidence to the registry showing what followed.",
+			Buckets: prometheus.ExponentialBuckets(0.000_01, 4, 10),
+		}, []string{"reason"}),
+		unlogged: auto.NewCounter(prometheus.CounterOpts{
+			Name: "kureka_verdicts_unlogged_total", Help: "Verdicts that were not logged because too many came at once.",
+		}),
 		evicted: auto.NewCounter(prometheus.CounterOpts{
 			Name: "kureka_evictions_total", Help: "Instances evicted because their lease expired.",
 		}),
 	}
 	for _, c := range verdict.Checks() {
 		m.changes.WithLabelValues(c.Reason, actionOf(c.Class))
+		m.latency.WithLabelValues(c.Reason)
 	}
 	for _, r := range []string{cluster.ReasonAddressReused, cluster.ReasonAddressLeft} {
 		m.changes.WithLabelValues(r, "cancel")
@@ -49,17 +60,23 @@ func actionOf(c verdict.Class) string {
 	return "out_of_service"
 }
 
-func (m *verdictMetrics) changed(ch cluster.Change) {
-	action := map[registry.Status]string{
-		registry.None: "cancel", registry.OutOfService: "out_of_service", registry.Up: "in_service",
-	}[ch.To]
+// changed counts a change that shows since now.
+func (m *verdictMetrics) changed(now time.Time, ch cluster.Change) {
+	action := "cancel"
+	switch ch.To {
+	case registry.OutOfService:
+		action = "out_of_service"
+	case registry.Up:
+		action = "in_service"
+	default:
+	}
 	m.changes.WithLabelValues(ch.Reason, action).Inc()
+	m.latency.WithLabelValues(ch.Reason).Observe(now.Sub(ch.At).Seconds())
 }
 
 // watchMetrics tell how the watches are doing.
 type watchMetrics struct {
-	up       *prometheus.GaugeVec
-	duration prometheus.Histogram
+	up *prometheus.GaugeVec
 }
 
 func newWatchMetrics(reg prometheus.Registerer) *watchMetrics {
@@ -68,11 +85,6 @@ func newWatchMetrics(reg prometheus.Registerer) *watchMetrics {
 		up: auto.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "kureka_watch_up", Help: "1 while a watch has delivered its list and works, else 0.",
 		}, []string{"resource"}),
-		duration: auto.NewHistogram(prometheus.HistogramOpts{
-			Name:    "kureka_watch_to_registry_seconds",
-			Help:    "Time from a watch event to the registry showing what follows from it.",
-			Buckets: prometheus.ExponentialBuckets(0.000_01, 4, 10),
-		}),
 	}
 }
 
@@ -83,8 +95,6 @@ func (m *watchMetrics) state(s controllers.WatchState) {
 	}
 	m.up.WithLabelValues(s.Resource).Set(up)
 }
-
-func (m *watchMetrics) latency(d time.Duration) { m.duration.Observe(d.Seconds()) }
 
 func (m *watchMetrics) registerDropped(reg prometheus.Registerer, dropped func() int64) {
 	promauto.With(reg).NewCounterFunc(prometheus.CounterOpts{

@@ -51,7 +51,7 @@ func newWatching(a *App) (*watching, error) {
 	w.metrics.registerDropped(a.metrics, w.events.Dropped)
 	w.watcher = controllers.NewWatcher(controllers.Options{
 		Client: client, Cluster: a.cluster, Namespaces: a.opts.WatchNamespaces, Canary: w.canary,
-		Clock: time.Now, Logger: w.log, OnWatchState: w.metrics.state, OnLatency: w.metrics.latency,
+		Clock: time.Now, Logger: w.log, OnWatchState: w.metrics.state,
 	})
 	return w, nil
 }
