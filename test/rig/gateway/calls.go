@@ -31,8 +31,8 @@ type Calls struct {
 	// None is the number of calls that could not be made because no instance was
 	// known, or too many calls were under way.
 	None int
-	// LastDead is when the last dead call began.
-	LastDead time.Time
+	// LastDead and LastWrong are when the last such call began.
+	LastDead, LastWrong time.Time
 }
 
 // Total is the number of calls made.
@@ -97,16 +97,22 @@ func (c *Calls) add(what outcome, start time.Time) {
 		c.OK++
 	case dead:
 		c.Dead++
-		if start.After(c.LastDead) {
-			c.LastDead = start
-		}
+		c.LastDead = later(c.LastDead, start)
 	case wrong:
 		c.Wrong++
+		c.LastWrong = later(c.LastWrong, start)
 	case broken:
 		c.Broken++
 	case none:
 		c.None++
 	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // drive makes calls at the wanted rate, to one instance after the other.

@@ -1,0 +1,63 @@
+package incident
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// tellEvents adds the operator's Events in the stage's namespace to the timeline
+// until stop is called or the stage closes. Events may be lost, so nothing depends
+// on them.
+func (s *Stage) tellEvents() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	events, err := s.Rig.client.EventsV1().Events(s.namespace).Watch(ctx, metav1.ListOptions{})
+	if err != nil {
+		s.Timeline.Add("api", "no Events: %v", err)
+		cancel()
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for e := range events.ResultChan() {
+			if event, ok := e.Object.(*eventsv1.Event); ok {
+				s.Timeline.At(event.EventTime.Time, "event", "%s on %s: %s", event.Reason, event.Regarding.Name, event.Note)
+			}
+		}
+	}()
+	stop = func() {
+		events.Stop()
+		cancel()
+		<-done
+	}
+	s.onClose(stop)
+	return stop
+}
+
+// tellRenewals adds to the timeline what self-preservation sees.
+func (s *Stage) tellRenewals(ctx context.Context) {
+	expected, received, err := s.Operator.Renewals(ctx, s.namespace)
+	if err != nil {
+		s.Timeline.Add("registry", "no figures: %v", err)
+		return
+	}
+	s.Timeline.Add("registry", "self-preservation expects %.0f renewals a minute here and gets %.0f", expected, received)
+}
+
+// watchEngaged notes until the stage closes whether self-preservation was ever
+// engaged for the stage's namespace.
+func (s *Stage) watchEngaged() (ever func() bool) {
+	var engaged atomic.Bool
+	s.every(100*time.Millisecond, func() {
+		now, err := s.Operator.Engaged(context.Background(), s.namespace)
+		if err == nil && now && !engaged.Swap(true) {
+			s.Timeline.Add("registry", "self-preservation is engaged and holds all leases")
+			s.tellRenewals(context.Background())
+		}
+	})
+	return engaged.Load
+}
