@@ -89,8 +89,9 @@ func (d *demo) scenes(ctx context.Context, rig *incident.Rig, operator *incident
 		return measured{result}, err
 	})
 	d.show(deaths)
-	var rest []*played
-	for _, s := range incident.Scenes() {
+	scenes := incident.Scenes()
+	rest := make([]*played, 0, len(scenes))
+	for _, s := range scenes {
 		rest = append(rest, begin(s.Title, func(t *incident.Timeline) (incident.Outcome, error) { return s.Play(ctx, set(t)) }))
 	}
 	for _, p := range rest {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"github.com/kureka/kureka/test/rig/gateway"
@@ -39,7 +40,7 @@ func LeaseOnly(ctx context.Context, rig *Rig, timeline *Timeline) (result LeaseO
 	defer operator.Kill()
 	// Without a namespace it has no pods, and its instances are outside all namespaces.
 	s := &Stage{Setting: Setting{Rig: rig, Operator: operator, Timeline: timeline}, index: int(rig.stages.Add(1))}
-	defer s.Close()
+	defer s.Close(ctx)
 	var all []*instance.Process
 	for i := range result.Instances {
 		p, err := s.startLoose(i, instance.Config{App: "orders", HostName: fmt.Sprintf("orders-%d", i+1)})
@@ -48,12 +49,12 @@ func LeaseOnly(ctx context.Context, rig *Rig, timeline *Timeline) (result LeaseO
 		}
 		all = append(all, p)
 	}
-	view := s.StartView("orders", nil)
+	view := s.StartView(ctx, "orders", nil)
 	if _, err := view.AwaitStatus(ctx, "UP", looseIDs(all)...); err != nil {
 		return result, err
 	}
-	engaged := s.watchEngaged()
-	g := s.startGateway("orders", 30*time.Second)
+	engaged := s.watchEngaged(ctx)
+	g := s.startGateway(ctx, "orders", 30*time.Second)
 	if err := pass(ctx, 2*time.Second); err != nil {
 		return result, err
 	}
@@ -100,7 +101,7 @@ func (s *Stage) startLoose(i int, config instance.Config) (*instance.Process, er
 }
 
 func looseIDs(all []*instance.Process) []string {
-	var out []string
+	out := make([]string, 0, len(all))
 	for _, p := range all {
 		out = append(out, p.Config.ID())
 	}
@@ -150,7 +151,7 @@ func Compare(ours ForceDeleteResult, lease LeaseOnlyResult) []Comparison {
 		{"registry forgot the 4 dead", round(ours.Killed[0]).String(), within(lease.Removal, fmt.Sprintf("still listed %s (%d of %d)", limit, lease.StillListed, lease.Victims))},
 		{"gateway stopped calling them", round(ours.GatewayStopped).String(), within(lease.GatewayStopped, "still calling them "+limit)},
 		{"calls to dead addresses", calls(ours.Calls), calls(lease.Calls)},
-		{"self-preservation engaged", fmt.Sprint(ours.Engaged), fmt.Sprint(lease.Engaged)},
+		{"self-preservation engaged", strconv.FormatBool(ours.Engaged), strconv.FormatBool(lease.Engaged)},
 		{"gateway fetches every", "5 s", "30 s"},
 	}
 }

@@ -63,7 +63,10 @@ func (r *Rig) startOperator(ctx context.Context, name, gate, command string, arg
 		"--health-probe-bind-address", o.address + ":8081",
 	}, args...)
 	r.keep(func() error { o.Kill(); return nil })
-	return o, o.Start(ctx, gate)
+	if err := o.Start(ctx, gate); err != nil {
+		return nil, err
+	}
+	return o, nil
 }
 
 // URL is the base URL of the Eureka API.
@@ -71,11 +74,12 @@ func (o *Operator) URL() string { return "http://" + o.address + ":8761/eureka" 
 
 // Start runs the process, again after Kill, and returns once it is ready.
 func (o *Operator) Start(ctx context.Context, gate string) error {
-	log, err := os.OpenFile(o.logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.OpenFile(o.logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("opening the log of %s: %w", o.name, err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }() // the process has a copy of its own
+	//nolint:noctx // it lives until it is killed
 	cmd := exec.Command(o.rig.program, slices.Concat(o.args, []string{"--start-gate", gate})...)
 	cmd.Stdout, cmd.Stderr = log, log
 	p, err := child.Start(cmd)

@@ -74,7 +74,7 @@ type Spread []time.Duration
 
 func (s Spread) sorted() Spread { return slices.Sorted(slices.Values(s)) }
 
-// Min, Median and Max are zero for an empty set.
+// Min is the shortest. Like the others it is zero for an empty set.
 func (s Spread) Min() time.Duration { return s.at(0) }
 
 // Median is the middle one, the later of two.

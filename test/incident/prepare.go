@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/kureka/kureka/test/rig/controlplane"
 	"github.com/kureka/kureka/test/rig/netns"
@@ -44,13 +45,13 @@ func Prepare(ctx context.Context, progress io.Writer) error {
 	return os.Setenv(programEnv, program)
 }
 
-// builtIn is the pattern of the folder Prepare builds in.
+// builtIn begins the name of the folder Prepare builds in.
 const builtIn = "kureka-built-"
 
 // Discard removes what Prepare built, but no program that was named by hand.
 func Discard() error {
 	dir := filepath.Dir(os.Getenv(programEnv))
-	if match, err := filepath.Match(builtIn+"*", filepath.Base(dir)); err != nil || !match {
+	if !strings.HasPrefix(filepath.Base(dir), builtIn) {
 		return nil
 	}
 	return os.RemoveAll(dir)

@@ -28,14 +28,19 @@ func ContainerCrash(ctx context.Context, set Setting) (result CrashResult, err e
 	if err != nil {
 		return result, err
 	}
-	defer s.Close()
+	defer s.Close(ctx)
 	config := instance.Config{App: "mail"}
 	pods, err := s.CreateMany(ctx, 1, 3, config)
 	if err != nil {
 		return result, err
 	}
-	view := s.StartView(config.App, nil)
+	view := s.StartView(ctx, config.App, nil)
 	if _, err := view.AwaitStatus(ctx, "UP", ids(pods)...); err != nil {
+		return result, err
+	}
+	// The API tells in whole seconds when a container ended, so a crash in the very
+	// second of the registration could look as if the registration came after it.
+	if err := pass(ctx, time.Second); err != nil {
 		return result, err
 	}
 	crashing := pods[0]

@@ -39,17 +39,17 @@ func ForceDelete(ctx context.Context, set Setting, runs int) (result ForceDelete
 	if err != nil {
 		return result, err
 	}
-	defer s.Close()
+	defer s.Close(ctx)
 	config := instance.Config{App: "orders"}
 	pods, err := s.CreateMany(ctx, 1, result.Instances, config)
 	if err != nil {
 		return result, err
 	}
-	view := s.StartView(config.App, nil)
+	view := s.StartView(ctx, config.App, nil)
 	if _, err := view.AwaitStatus(ctx, "UP", ids(pods)...); err != nil {
 		return result, err
 	}
-	engaged := s.watchEngaged()
+	engaged := s.watchEngaged(ctx)
 	if err := result.firstRun(ctx, s, view, pods); err != nil {
 		return result, err
 	}
@@ -75,8 +75,8 @@ func ForceDelete(ctx context.Context, set Setting, runs int) (result ForceDelete
 
 // firstRun is the incident as a gateway sees it.
 func (r *ForceDeleteResult) firstRun(ctx context.Context, s *Stage, view *View, pods []*Pod) error {
-	defer s.tellEvents()()
-	g := s.StartGateway(view.app)
+	defer s.tellEvents(ctx)()
+	g := s.StartGateway(ctx, view.app)
 	if err := pass(ctx, 2*time.Second); err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (r *ForceDeleteResult) kill(ctx context.Context, view *View, victims []*Pod
 type removal struct{ acknowledged, listed time.Time }
 
 func dieAndBeForgotten(ctx context.Context, view *View, victims []*Pod) ([]removal, error) {
-	var forgotten []*Expecting
+	forgotten := make([]*Expecting, 0, len(victims))
 	for _, v := range victims {
 		forgotten = append(forgotten, view.ExpectStatus(gone, v.ID))
 	}

@@ -3,6 +3,7 @@ package incident
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ func GracefulDelete(ctx context.Context, set Setting) (result GracefulResult, er
 	if err != nil {
 		return result, err
 	}
-	defer s.Close()
+	defer s.Close(ctx)
 	config := instance.Config{App: "billing", OnTerm: instance.Cancel, Linger: 3 * time.Second}
 	pods, err := s.CreateMany(ctx, 1, 3, config)
 	if err != nil {
@@ -53,12 +54,11 @@ func GracefulDelete(ctx context.Context, set Setting) (result GracefulResult, er
 	if err != nil {
 		return result, err
 	}
-	all := append(pods, silent...)
-	view := s.StartView(config.App, nil)
-	if _, err := view.AwaitStatus(ctx, "UP", ids(all)...); err != nil {
+	view := s.StartView(ctx, config.App, nil)
+	if _, err := view.AwaitStatus(ctx, "UP", ids(slices.Concat(pods, silent))...); err != nil {
 		return result, err
 	}
-	g := s.StartGateway(config.App)
+	g := s.StartGateway(ctx, config.App)
 	set.Timeline.Mark("a pod is deleted; it stops listening at SIGTERM and deregisters")
 	if result.Cancels, err = endGracefully(ctx, view, g, pods[0]); err != nil {
 		return result, err

@@ -21,22 +21,22 @@ func HostNetwork(ctx context.Context, set Setting) (result HostNetworkResult, er
 	if err != nil {
 		return result, err
 	}
-	defer s.Close()
+	defer s.Close(ctx)
 	config := instance.Config{App: "edge", RenewalInterval: time.Second}
 	// An instance on a node's address is listed before the API says whose pod it is,
 	// so each pod is to be ready before anything is done to it.
 	create := func(name string, port uint16) (*Pod, error) {
 		p, err := s.Create(ctx, PodSpec{Name: name, Instance: config, Port: port, HostNetwork: true})
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = p.AwaitReady(ctx)
 		}
-		return p, p.AwaitReady(ctx)
+		return p, err
 	}
 	first, err := create("edge-1", 9001)
 	if err != nil {
 		return result, err
 	}
-	view := s.StartView(config.App, nil)
+	view := s.StartView(ctx, config.App, nil)
 	if _, err := view.AwaitStatus(ctx, "UP", first.ID); err != nil {
 		return result, err
 	}

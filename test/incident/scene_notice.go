@@ -30,13 +30,13 @@ func SpotNotice(ctx context.Context, set Setting) (result NoticeResult, err erro
 	if err != nil {
 		return result, err
 	}
-	defer s.Close()
+	defer s.Close(ctx)
 	config := instance.Config{App: "search"}
 	pods, err := s.CreateMany(ctx, 0, 6, config) // those with even numbers on the first node
 	if err != nil {
 		return result, err
 	}
-	view := s.StartView(config.App, nil)
+	view := s.StartView(ctx, config.App, nil)
 	if _, err := view.AwaitStatus(ctx, "UP", ids(pods)...); err != nil {
 		return result, err
 	}

@@ -3,6 +3,7 @@ package incident
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -52,89 +53,118 @@ func OperatorRestart(ctx context.Context, set Setting) (result RestartResult, er
 	if err != nil {
 		return result, err
 	}
-	defer s.Close()
-	pods, ghost, err := createForRestart(ctx, s)
-	if err != nil {
+	defer s.Close(ctx)
+	r := &restart{Stage: s}
+	if err := r.prepare(ctx); err != nil {
 		return result, err
 	}
-	var required atomic.Pointer[[]string] // what every list must have as UP
-	var lacking, fewest atomic.Int32
-	view := s.StartView(restartApp, func(r gateway.Response) {
-		if living := required.Load(); r.Listed && living != nil && !allUp(r, *living) {
-			lacking.Add(1)
-		}
-	})
-	if _, err := view.AwaitStatus(ctx, "UP", ids(append(pods, ghost))...); err != nil {
+	if err := r.restart(ctx, &result); err != nil {
 		return result, err
 	}
-	s.KeepOrphans(true)
-	if _, err := forceDeleted(ctx, view, ghost); err != nil {
-		return result, err
-	}
-	g := s.StartGateway(restartApp)
-	fewest.Store(int32(len(g.Up())))
-	living := ids(pods)
-	required.Store(&living)
-	sample := s.every(poll, func() { fewest.Store(min(fewest.Load(), int32(len(g.Up())))) })
-
-	set.Timeline.Mark("kill -9 of the operator")
-	kill, before := time.Now(), g.Calls()
-	set.Operator.Kill()
-	if err := pass(ctx, time.Second); err != nil {
-		return result, err
-	}
-	if err := set.Operator.Start(ctx, "Auto"); err != nil {
-		return result, err
-	}
-	set.Timeline.Add("operator", "runs again, with nothing but what it is told from now on; lists are refused for a while")
-	listed := view.Expect(func(r gateway.Response) bool { return r.Listed })
-	r, err := awaitList(ctx, listed)
-	if err != nil {
-		return result, err
-	}
-	result.Silent = r.End.Sub(kill)
-	set.Timeline.At(r.End, "registry", "lists again: %d UP", r.UpCount())
-	if err := pass(ctx, 7*time.Second); err != nil { // in which the gateway fetches
-		return result, err
-	}
-	sample()
-	result.FewestCalled, result.Failed = int(fewest.Load()), g.Calls().Failed()-before.Failed()
-	for _, p := range pods {
-		if cameBack(p.Process(), kill) {
-			result.Returned++
-		}
-	}
-	result.GhostTried = registeredSince(ghost.Process(), kill)
-	result.Living = view.Courses(living...)
-
 	set.Timeline.Mark("a pod dies abruptly after the restart")
-	required.Store(nil)
-	removals, err := dieAndBeForgotten(ctx, view, pods[:1])
+	victim := r.pods[0]
+	removals, err := dieAndBeForgotten(ctx, r.view, []*Pod{victim})
 	if err != nil {
 		return result, err
 	}
 	result.Removal = removals[0].listed.Sub(removals[0].acknowledged)
-	result.Victim, result.Ghost = view.Leaving(pods[0].ID), view.Leaving(ghost.ID)
-	result.Lacking, result.Garbled = int(lacking.Load()), view.Garbled()
+	result.Victim, result.Ghost = r.view.Leaving(victim.ID), r.view.Leaving(r.ghost.ID)
+	result.Garbled = r.view.Garbled()
 	return result, nil
+}
+
+// restart is the stage of OperatorRestart.
+type restart struct {
+	*Stage
+	pods    []*Pod
+	ghost   *Pod
+	view    *View
+	gateway *gateway.Gateway
+
+	required atomic.Pointer[[]string] // what every list must have as UP
+	lacking  atomic.Int32
 }
 
 const restartApp = "accounts"
 
-func createForRestart(ctx context.Context, s *Stage) (pods []*Pod, ghost *Pod, err error) {
+// prepare has all instances running, one of them dead already.
+func (r *restart) prepare(ctx context.Context) (err error) {
 	for i, seconds := range []int{10, 30, 45} {
 		config := instance.Config{App: restartApp, RenewalInterval: time.Duration(seconds) * time.Second}
 		config.LeaseDuration = 3 * config.RenewalInterval
-		more, err := s.CreateMany(ctx, 1+4*i, 4, config)
+		more, err := r.CreateMany(ctx, 1+4*i, 4, config)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		pods = append(pods, more...)
+		r.pods = append(r.pods, more...)
 	}
-	ghost, err = s.Create(ctx, PodSpec{Name: "ghost", Instance: instance.Config{
+	r.ghost, err = r.Create(ctx, PodSpec{Name: "ghost", Instance: instance.Config{
 		App: restartApp, RenewalInterval: time.Second, RegisterEvery: 2, OnTerm: instance.Ignore,
 	}})
-	return pods, ghost, err
+	if err != nil {
+		return err
+	}
+	r.KeepOrphans(true)
+	r.view = r.StartView(ctx, restartApp, r.check)
+	if _, err := r.view.AwaitStatus(ctx, "UP", append(ids(r.pods), r.ghost.ID)...); err != nil {
+		return err
+	}
+	if _, err := forceDeleted(ctx, r.view, r.ghost); err != nil {
+		return err
+	}
+	r.gateway = r.StartGateway(ctx, restartApp)
+	return nil
+}
+
+func (r *restart) check(response gateway.Response) {
+	required := r.required.Load()
+	if required == nil || !response.Listed {
+		return
+	}
+	if slices.ContainsFunc(*required, func(id string) bool { return !response.Up(id) }) {
+		r.lacking.Add(1)
+	}
+}
+
+// restart kills the operator and starts it again, and returns when the gateway has
+// fetched from it.
+func (r *restart) restart(ctx context.Context, result *RestartResult) error {
+	living := ids(r.pods)
+	r.required.Store(&living)
+	defer r.required.Store(nil)
+	var fewest atomic.Int32
+	fewest.Store(int32(len(r.gateway.Up())))
+	stop := r.every(ctx, poll, func(context.Context) { fewest.Store(min(fewest.Load(), int32(len(r.gateway.Up())))) })
+
+	r.Timeline.Mark("kill -9 of the operator")
+	kill, before := time.Now(), r.gateway.Calls()
+	r.Operator.Kill()
+	if err := pass(ctx, time.Second); err != nil {
+		return err
+	}
+	if err := r.Operator.Start(ctx, "Auto"); err != nil {
+		return err
+	}
+	r.Timeline.Add("operator", "runs again, with nothing but what it is told from now on; lists are refused for a while")
+	listed, err := awaitList(ctx, r.view.Expect(func(r gateway.Response) bool { return r.Listed }))
+	if err != nil {
+		return err
+	}
+	r.Timeline.At(listed.End, "registry", "lists again: %d UP", listed.UpCount())
+	if err := pass(ctx, 7*time.Second); err != nil { // in which the gateway fetches
+		return err
+	}
+	stop()
+	result.Silent = listed.End.Sub(kill)
+	result.FewestCalled, result.Failed = int(fewest.Load()), r.gateway.Calls().Failed()-before.Failed()
+	for _, p := range r.pods {
+		if cameBack(p.Process(), kill) {
+			result.Returned++
+		}
+	}
+	result.GhostTried = registeredSince(r.ghost.Process(), kill)
+	result.Living, result.Lacking = r.view.Courses(living...), int(r.lacking.Load())
+	return nil
 }
 
 // awaitList waits for the end of the start gate, which can be longer than any
@@ -143,15 +173,6 @@ func awaitList(ctx context.Context, listed *gateway.Expectation) (gateway.Respon
 	ctx, cancel := context.WithTimeout(ctx, 2*patience)
 	defer cancel()
 	return listed.Wait(ctx)
-}
-
-func allUp(r gateway.Response, ids []string) bool {
-	for _, id := range ids {
-		if !r.Up(id) {
-			return false
-		}
-	}
-	return true
 }
 
 // cameBack reports whether a process was told since t that it is unknown and then

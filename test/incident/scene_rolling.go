@@ -3,6 +3,7 @@ package incident
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,60 +23,73 @@ type RollingResult struct {
 	Old, New string
 }
 
+// The size of the service that is replaced, and how many pods at a time.
+const (
+	rollingSize  = 6
+	rollingSurge = 2
+)
+
 // RollingReplacement replaces all six pods of a service under load, two at a time:
 // new ones first, then the old ones end gracefully. There are no preStop hooks.
 func RollingReplacement(ctx context.Context, set Setting) (result RollingResult, err error) {
-	const size, surge = 6, 2
 	s, err := NewStage(ctx, set, "rolling", 2)
 	if err != nil {
 		return result, err
 	}
-	defer s.Close()
+	defer s.Close(ctx)
 	config := instance.Config{App: "cart", Linger: time.Second}
-	old, err := s.CreateMany(ctx, 1, size, config)
+	old, err := s.CreateMany(ctx, 1, rollingSize, config)
 	if err != nil {
 		return result, err
 	}
 	var l ledger
-	view := s.StartView(config.App, l.check)
+	view := s.StartView(ctx, config.App, l.check)
 	if err := l.enter(ctx, old); err != nil {
 		return result, err
 	}
 	if _, err := view.AwaitStatus(ctx, "UP", ids(old)...); err != nil {
 		return result, err
 	}
-	g := s.StartGateway(config.App)
+	g := s.StartGateway(ctx, config.App)
 	l.begin()
-	set.Timeline.Mark("all %d pods are replaced, %d at a time", size, surge)
-	var fresh []*Pod
-	for i := 0; i < size; i += surge {
-		added, err := s.CreateMany(ctx, 1+size+i, surge, config)
+	set.Timeline.Mark("all %d pods are replaced, %d at a time", rollingSize, rollingSurge)
+	fresh, err := s.replace(ctx, &l, old, config)
+	if err != nil {
+		return result, err
+	}
+	if _, err := view.AwaitStatus(ctx, gone, ids(old)...); err != nil {
+		return result, err
+	}
+	result.Replaced, result.Calls = rollingSize, g.Calls()
+	result.Old, result.New = view.Leaving(ids(old)...), view.Courses(ids(fresh)...)
+	result.Responses, result.FewestUp, result.Missing = l.sum()
+	return result, nil
+}
+
+// replace returns the new pods once the API has none of the old ones any more.
+func (s *Stage) replace(ctx context.Context, l *ledger, old []*Pod, config instance.Config) (fresh []*Pod, err error) {
+	for leaving := range slices.Chunk(old, rollingSurge) {
+		added, err := s.CreateMany(ctx, 1+len(old)+len(fresh), len(leaving), config)
 		if err != nil {
-			return result, err
+			return nil, err
 		}
 		fresh = append(fresh, added...)
 		if err := l.enter(ctx, added); err != nil {
-			return result, err
+			return nil, err
 		}
-		for _, p := range old[i : i+surge] {
+		for _, p := range leaving {
 			l.leave(p)
 			if _, err := p.Delete(ctx); err != nil {
-				return result, err
+				return nil, err
 			}
 		}
 	}
 	for _, p := range old {
 		if err := p.AwaitGone(ctx); err != nil {
-			return result, err
+			return nil, err
 		}
 	}
-	if _, err := view.AwaitStatus(ctx, gone, ids(old)...); err != nil {
-		return result, err
-	}
-	result.Replaced, result.Calls = size, g.Calls()
-	result.Old, result.New = view.Leaving(ids(old)...), view.Courses(ids(fresh)...)
-	result.Responses, result.FewestUp, result.Missing = l.sum()
-	return result, nil
+	return fresh, nil
 }
 
 // ledger knows which instances a response must list as UP: from the moment their

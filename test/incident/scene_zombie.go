@@ -35,7 +35,7 @@ func Haunting(ctx context.Context, set Setting, enough <-chan struct{}) (result 
 	if err != nil {
 		return result, err
 	}
-	defer s.Close()
+	defer s.Close(ctx)
 	config := instance.Config{App: "legacy"}
 	living, err := s.CreateMany(ctx, 1, 2, config)
 	if err != nil {
@@ -48,7 +48,7 @@ func Haunting(ctx context.Context, set Setting, enough <-chan struct{}) (result 
 	}
 	ghost := ghosts[0]
 	s.KeepOrphans(true)
-	view := s.StartView(config.App, nil)
+	view := s.StartView(ctx, config.App, nil)
 	if _, err := view.AwaitStatus(ctx, "UP", ids(append(ghosts, living...))...); err != nil {
 		return result, err
 	}
@@ -105,6 +105,8 @@ func (r *HauntingResult) attempts(p *instance.Process, since time.Time) {
 			r.Heartbeats++
 		case instance.Registered:
 			r.Registrations++
+		default:
+			continue
 		}
 		if !e.Accepted() {
 			r.Refused++

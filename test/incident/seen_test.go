@@ -56,7 +56,9 @@ func TestView_tellsTheCourseOfAnInstance(t *testing.T) {
 	out.Statuses["a"] = "OUT_OF_SERVICE"
 	for _, r := range []gateway.Response{
 		response(1, 2, "a", "other"), response(2, 3, "a", "other"), out,
-		{Start: at(4), End: at(5), Code: 503}, {Start: at(5), End: at(6), Code: 200}, response(6, 7, "other"),
+		{Start: at(4), End: at(5), Code: 503},
+		{Start: at(5), End: at(6), Code: 200},
+		response(6, 7, "other"),
 	} {
 		v.take(r)
 	}

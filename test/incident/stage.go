@@ -68,7 +68,7 @@ func NewStage(ctx context.Context, set Setting, name string, nodes int) (*Stage,
 	}
 	for i := range nodes {
 		if err := s.startNode(ctx, i); err != nil {
-			s.Close()
+			s.Close(ctx)
 			return nil, err
 		}
 	}
@@ -126,7 +126,7 @@ func (s *Stage) onClose(closer func()) {
 // Close ends all traffic and processes and removes the pods and nodes. What is
 // left of them in the API after an error is of no consequence: the next scene
 // has other names.
-func (s *Stage) Close() {
+func (s *Stage) Close(ctx context.Context) {
 	s.mu.Lock()
 	closers := s.closers
 	s.closers = nil
@@ -141,7 +141,7 @@ func (s *Stage) Close() {
 	if s.namespace == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	core := s.Rig.client.CoreV1()
 	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
@@ -157,11 +157,13 @@ func (s *Stage) proberSource() netip.Addr  { return netip.MustParseAddr(s.Rig.ad
 
 // StartGateway starts a gateway that fetches every 5 s and calls an application
 // until the stage closes.
-func (s *Stage) StartGateway(app string) *gateway.Gateway { return s.startGateway(app, 5*time.Second) }
+func (s *Stage) StartGateway(ctx context.Context, app string) *gateway.Gateway {
+	return s.startGateway(ctx, app, 5*time.Second)
+}
 
-func (s *Stage) startGateway(app string, fetch time.Duration) *gateway.Gateway {
+func (s *Stage) startGateway(ctx context.Context, app string, fetch time.Duration) *gateway.Gateway {
 	before := 0
-	g := gateway.Start(gateway.Options{
+	g := gateway.Start(ctx, gateway.Options{
 		Registry:      s.Operator.URL(),
 		App:           app,
 		Source:        s.gatewaySource(),
@@ -183,14 +185,14 @@ func (s *Stage) KeepOrphans(keep bool) {
 }
 
 // every does something again and again until stop is called or the stage closes.
-func (s *Stage) every(interval time.Duration, do func()) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
+func (s *Stage) every(ctx context.Context, interval time.Duration, do func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() {
 		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
 		for ctx.Err() == nil {
-			do()
+			do(ctx)
 			select {
 			case <-ctx.Done():
 			case <-ticker.C:

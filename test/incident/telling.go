@@ -12,8 +12,8 @@ import (
 // tellEvents adds the operator's Events in the stage's namespace to the timeline
 // until stop is called or the stage closes. Events may be lost, so nothing depends
 // on them.
-func (s *Stage) tellEvents() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
+func (s *Stage) tellEvents(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
 	events, err := s.Rig.client.EventsV1().Events(s.namespace).Watch(ctx, metav1.ListOptions{})
 	if err != nil {
 		s.Timeline.Add("api", "no Events: %v", err)
@@ -50,13 +50,13 @@ func (s *Stage) tellRenewals(ctx context.Context) {
 
 // watchEngaged notes until the stage closes whether self-preservation was ever
 // engaged for the stage's namespace.
-func (s *Stage) watchEngaged() (ever func() bool) {
+func (s *Stage) watchEngaged(ctx context.Context) (ever func() bool) {
 	var engaged atomic.Bool
-	s.every(100*time.Millisecond, func() {
-		now, err := s.Operator.Engaged(context.Background(), s.namespace)
+	s.every(ctx, 100*time.Millisecond, func(ctx context.Context) {
+		now, err := s.Operator.Engaged(ctx, s.namespace)
 		if err == nil && now && !engaged.Swap(true) {
 			s.Timeline.Add("registry", "self-preservation is engaged and holds all leases")
-			s.tellRenewals(context.Background())
+			s.tellRenewals(ctx)
 		}
 	})
 	return engaged.Load

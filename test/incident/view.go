@@ -38,9 +38,9 @@ type Sighting struct {
 
 // StartView reads an application every 5 ms until the stage closes. check, which
 // may be nil, is called with every response and must not block.
-func (s *Stage) StartView(app string, check func(gateway.Response)) *View {
+func (s *Stage) StartView(ctx context.Context, app string, check func(gateway.Response)) *View {
 	v := &View{timeline: s.Timeline, app: app, sightings: map[string][]Sighting{}}
-	v.Prober = gateway.StartProber(gateway.ProberOptions{
+	v.Prober = gateway.StartProber(ctx, gateway.ProberOptions{
 		Registry: s.Operator.URL(),
 		App:      app,
 		Source:   s.proberSource(),
@@ -96,7 +96,7 @@ func (v *View) Mute() {
 
 // names lists instances by what tells them apart.
 func (v *View) names(ids []string) string {
-	var names []string
+	names := make([]string, 0, len(ids))
 	for _, id := range ids {
 		names = append(names, strings.TrimSuffix(id, fmt.Sprintf(":%s:%d", v.app, instancePort)))
 	}
@@ -128,7 +128,7 @@ func (v *View) Course(id string) string {
 // an object still exists that is being removed by force, and whether a response
 // falls into that time, is a matter of milliseconds.
 func (v *View) Leaving(ids ...string) string {
-	var courses []string
+	courses := make([]string, 0, len(ids))
 	for _, id := range ids {
 		courses = append(courses, strings.Replace(v.Course(id), " > OUT_OF_SERVICE > gone", " > gone", 1))
 	}
@@ -137,7 +137,7 @@ func (v *View) Leaving(ids ...string) string {
 
 // Courses are the different courses of several instances.
 func (v *View) Courses(ids ...string) string {
-	var courses []string
+	courses := make([]string, 0, len(ids))
 	for _, id := range ids {
 		courses = append(courses, v.Course(id))
 	}

@@ -58,9 +58,9 @@ type Fetches struct {
 	Kept int
 }
 
-// Start runs a gateway until Stop. The first fetch is over when it returns,
-// whatever came of it.
-func Start(options Options) *Gateway {
+// Start runs a gateway until Stop or until ctx ends. The first fetch is over when
+// it returns, whatever came of it.
+func Start(ctx context.Context, options Options) *Gateway {
 	if options.FetchInterval == 0 {
 		options.FetchInterval = 5 * time.Second
 	}
@@ -70,7 +70,7 @@ func Start(options Options) *Gateway {
 	options.App = strings.ToUpper(options.App)
 	services := newTransport(options.Source, connectTimeout)
 	services.DisableKeepAlives = true // every call shows who has the address now
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(ctx)
 	g := &Gateway{
 		options:  options,
 		registry: &http.Client{Transport: newTransport(options.Source, fetchTimeout), Timeout: fetchTimeout},

@@ -50,7 +50,7 @@ func (r *registry) answer(w http.ResponseWriter, req *http.Request) {
 	default:
 		body = map[string]any{"application": r.full.Applications[0]}
 	}
-	_ = json.NewEncoder(w).Encode(body)
+	_ = json.NewEncoder(w).Encode(body) //nolint:errchkjson // what cannot be encoded shows in the test
 }
 
 func (r *registry) script(change func()) {
@@ -62,13 +62,13 @@ func (r *registry) script(change func()) {
 // idle is a gateway that neither calls nor fetches unless told to.
 func idle(t *testing.T, r *registry) *Gateway {
 	t.Helper()
-	g := Start(Options{Registry: r.URL, App: "orders", FetchInterval: time.Hour, Rate: -1})
+	g := Start(t.Context(), Options{Registry: r.URL, App: "orders", FetchInterval: time.Hour, Rate: -1})
 	t.Cleanup(g.Stop)
 	return g
 }
 
 func ids(up []Instance) []string {
-	var out []string
+	out := make([]string, 0, len(up))
 	for _, in := range up {
 		out = append(out, in.ID)
 	}
@@ -165,7 +165,7 @@ func TestGateway_spreadsItsCalls(t *testing.T) {
 		w.IP, w.Port.Number = address.Addr().String(), address.Port()
 	}
 	r.full = document("UP_2_", a, b)
-	g := Start(Options{Registry: r.URL, App: "ORDERS", FetchInterval: time.Hour, Rate: 500})
+	g := Start(t.Context(), Options{Registry: r.URL, App: "ORDERS", FetchInterval: time.Hour, Rate: 500})
 	defer g.Stop()
 	for range 3 {
 		for _, calls := range called {
@@ -187,7 +187,7 @@ func service(app string) func(t *testing.T) string {
 
 func nobody(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func nobody(t *testing.T) string {
 
 func hangUp(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,13 +73,13 @@ type Prober struct {
 	waiting   map[*Expectation]struct{}
 }
 
-// StartProber runs a prober until Stop.
-func StartProber(options ProberOptions) *Prober {
+// StartProber runs a prober until Stop or until ctx ends.
+func StartProber(ctx context.Context, options ProberOptions) *Prober {
 	if options.Interval == 0 {
 		options.Interval = 5 * time.Millisecond
 	}
 	options.App = strings.ToUpper(options.App)
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(ctx)
 	p := &Prober{
 		options: options,
 		client:  &http.Client{Transport: newTransport(options.Source, time.Second), Timeout: fetchTimeout},

@@ -8,7 +8,7 @@ import (
 func TestProber_seesTheFirstResponseThatMatches(t *testing.T) {
 	r := newRegistry(t)
 	r.full = document("UP_2_", wire("a", "UP", "ADDED"), wire("b", "UP", "ADDED"))
-	p := StartProber(ProberOptions{Registry: r.URL, App: "orders"})
+	p := StartProber(t.Context(), ProberOptions{Registry: r.URL, App: "orders"})
 	defer p.Stop()
 	if _, err := p.Await(t.Context(), func(r Response) bool { return r.UpCount() == 2 }); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestProber_tellsSilenceFromAbsence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRegistry(t)
 			r.code = tc.code
-			p := StartProber(ProberOptions{Registry: r.URL, App: "orders"})
+			p := StartProber(t.Context(), ProberOptions{Registry: r.URL, App: "orders"})
 			defer p.Stop()
 			got, err := p.Await(t.Context(), func(Response) bool { return true })
 			if err != nil {
@@ -50,7 +50,7 @@ func TestProber_tellsSilenceFromAbsence(t *testing.T) {
 }
 
 func TestProber_stoppedEndsTheWait(t *testing.T) {
-	p := StartProber(ProberOptions{Registry: newRegistry(t).URL, App: "orders"})
+	p := StartProber(t.Context(), ProberOptions{Registry: newRegistry(t).URL, App: "orders"})
 	never := p.Expect(func(Response) bool { return false })
 	p.Stop()
 	if _, err := never.Wait(t.Context()); err == nil {

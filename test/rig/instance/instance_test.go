@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"os"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -52,7 +53,7 @@ func registry(t *testing.T, codes ...int) (url string, asked <-chan request) {
 // start runs an instance whose events can be read from the channel.
 func start(t *testing.T, config Config) (*Process, <-chan Event) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,10 +74,8 @@ func next(t *testing.T, events <-chan Event, kinds ...Op) Event {
 	for {
 		select {
 		case e := <-events:
-			for _, k := range kinds {
-				if e.Op == k {
-					return e
-				}
+			if slices.Contains(kinds, e.Op) {
+				return e
 			}
 		case <-t.Context().Done():
 			t.Fatalf("no %v", kinds)
@@ -148,7 +147,7 @@ func TestInstance_saysWhoItIsUntilItIsAskedToEnd(t *testing.T) {
 			}
 			p.Signal(syscall.SIGTERM)
 			next(t, events, Closed)
-			if _, err := net.Dial("tcp", p.Config.Address.String()); err == nil {
+			if _, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", p.Config.Address.String()); err == nil {
 				t.Error("it still listens")
 			}
 			<-p.Done()
@@ -194,7 +193,11 @@ func TestInstance_reportsThatNobodyAnswers(t *testing.T) {
 
 func who(t *testing.T, p *Process) Identity {
 	t.Helper()
-	res, err := http.Get("http://" + p.Config.Address.String() + "/")
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.Config.Address.String()+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,14 +41,14 @@ func run(encoded string) error {
 	signal.Notify(term, syscall.SIGTERM)
 	report := reporter()
 
-	server, err := listen(config)
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	server, err := listen(ctx, config)
 	if err != nil {
 		return err
 	}
 	report(Event{At: time.Now(), Op: Listening})
 	c := newClient(config, report)
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
 	var heartbeats sync.WaitGroup
 	heartbeats.Go(func() { c.run(ctx) })
 
@@ -61,15 +61,15 @@ func run(encoded string) error {
 	stop()
 	heartbeats.Wait()
 	if config.OnTerm == Cancel {
-		c.cancel(context.Background())
+		c.cancel(context.WithoutCancel(ctx))
 	}
 	<-time.After(config.Linger)
 	return nil
 }
 
 // listen answers every request with who it is.
-func listen(config Config) (*http.Server, error) {
-	listener, err := net.Listen("tcp", config.Address.String())
+func listen(ctx context.Context, config Config) (*http.Server, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", config.Address.String())
 	if err != nil {
 		return nil, fmt.Errorf("listening: %w", err)
 	}

@@ -45,7 +45,7 @@ func Start(config Config, observe func(Event)) (*Process, error) {
 		return nil, fmt.Errorf("finding the own program: %w", err)
 	}
 	p := &Process{Config: config, observe: observe}
-	cmd := exec.Command(program, chosen, string(encoded))
+	cmd := exec.Command(program, chosen, string(encoded)) //nolint:noctx // it lives until it is told or killed
 	cmd.Stdout = (*output)(p)
 	cmd.Stderr = os.Stderr
 	if p.Process, err = child.Start(cmd); err != nil {
@@ -65,11 +65,8 @@ func (p *Process) Events() []Event {
 func (p *Process) Serving() bool {
 	serving := false
 	for _, e := range p.Events() {
-		switch e.Op {
-		case Listening:
-			serving = true
-		case Closed:
-			serving = false
+		if e.Op == Listening || e.Op == Closed {
+			serving = e.Op == Listening
 		}
 	}
 	return serving

@@ -3,6 +3,7 @@ package instance
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/netip"
 	"sync"
@@ -98,7 +99,7 @@ func configOf(pod *corev1.Pod, container *corev1.Container, ip string) (Config, 
 		return Config{}, fmt.Errorf("parsing its address: %w", err)
 	}
 	if len(container.Ports) != 1 || config.App == "" {
-		return Config{}, fmt.Errorf("it is not an instance")
+		return Config{}, errors.New("it is not an instance")
 	}
 	config.Address = netip.AddrPortFrom(addr, uint16(container.Ports[0].ContainerPort))
 	config.HostName = pod.Name
