@@ -192,7 +192,7 @@ func (r ForceDeleteResult) Within() []Expectation {
 // Facts implements Outcome.
 func (r ForceDeleteResult) Facts() []Fact {
 	return []Fact{
-		fact("from the deletion's acknowledgement to the first response without it", r.Acknowledged),
+		fact("from the deletion's acknowledgement to the first response without it (0: before)", r.Acknowledged),
 		fact("from the kill to the first response without it", r.Killed),
 		fact("gateway stopped calling the dead (fetches every 5 s)", r.GatewayStopped),
 		fact("calls to dead addresses", fmt.Sprintf("%d of %d", r.Calls.Dead, r.Calls.Total())),
