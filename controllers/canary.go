@@ -102,9 +102,9 @@ func renewCanary(ctx context.Context, client kubernetes.Interface, c CanaryOptio
 	return err
 }
 
-// CanaryAge returns how old the canary's last renewal is, zero when there is
-// none: how long the registry has been away, if nobody else runs.
-func CanaryAge(ctx context.Context, client kubernetes.Interface, c CanaryOptions, now time.Time) (time.Duration, error) {
+// CanaryAge returns how old the canary's last renewal was at a moment, zero when
+// there is none: how long the registry had been away, if nobody else runs.
+func CanaryAge(ctx context.Context, client kubernetes.Interface, c CanaryOptions, at time.Time) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, canaryTimeout)
 	defer cancel()
 	lease, err := client.CoordinationV1().Leases(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
@@ -116,5 +116,5 @@ func CanaryAge(ctx context.Context, client kubernetes.Interface, c CanaryOptions
 	case lease.Spec.RenewTime == nil:
 		return 0, nil
 	}
-	return max(0, now.Sub(lease.Spec.RenewTime.Time)), nil
+	return max(0, at.Sub(lease.Spec.RenewTime.Time)), nil
 }

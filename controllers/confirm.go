@@ -18,7 +18,7 @@ const (
 	// confirmByGet is how many pods are read one by one; more are found out by one
 	// list per namespace.
 	confirmByGet   = 5
-	confirmTimeout = 10 * time.Second
+	confirmTimeout = 10 * time.Second // for one call
 	confirmPage    = 500
 	confirmBackoff = time.Second
 )
@@ -99,13 +99,6 @@ func (c *confirmer) round(ctx context.Context) bool {
 	c.pods, c.nodes = map[string]cluster.KnownPod{}, map[string]struct{}{}
 	c.mu.Unlock()
 	done := true
-	for name := range nodes {
-		if err := c.readNode(ctx, name); err != nil {
-			done = false
-			c.node(name)
-			c.log.V(1).Info("Keeping a node that a list lacks until it is read", "node", name, "cause", err.Error())
-		}
-	}
 	for _, group := range groups(pods) {
 		if err := c.readPods(ctx, group); err != nil {
 			done = false
@@ -113,6 +106,13 @@ func (c *confirmer) round(ctx context.Context) bool {
 				c.pod(p)
 			}
 			c.log.V(1).Info("Keeping pods that a list lacks until they are read", "pods", len(group), "cause", err.Error())
+		}
+	}
+	for name := range nodes {
+		if err := c.readNode(ctx, name); err != nil {
+			done = false
+			c.node(name)
+			c.log.V(1).Info("Keeping a node that a list lacks until it is read", "node", name, "cause", err.Error())
 		}
 	}
 	return done
@@ -137,12 +137,12 @@ func groups(pods map[string]cluster.KnownPod) [][]cluster.KnownPod {
 }
 
 func (c *confirmer) readPods(ctx context.Context, pods []cluster.KnownPod) error {
-	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
-	defer cancel()
 	if len(pods) > 1 {
 		return c.listPods(ctx, pods)
 	}
-	p := pods[0]
+	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
+	defer cancel()
+	p, sent := pods[0], c.clock()
 	live, err := c.client.CoreV1().Pods(p.Namespace).Get(ctx, p.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -154,17 +154,17 @@ func (c *confirmer) readPods(ctx context.Context, pods []cluster.KnownPod) error
 	if string(live.UID) != p.UID {
 		c.cluster.PodGone(c.clock(), p.UID)
 	}
-	c.cluster.PodPresent(c.clock(), podEvidence(live))
+	c.cluster.PodPresent(c.clock(), sent, podEvidence(live))
 	return nil
 }
 
 // listPods reads the namespace page by page. An empty resource version makes the
 // list consistent: it cannot be from the past.
 func (c *confirmer) listPods(ctx context.Context, pods []cluster.KnownPod) error {
-	present := map[string]*corev1.Pod{}
+	present, sent := map[string]*corev1.Pod{}, c.clock()
 	opts := metav1.ListOptions{Limit: confirmPage}
 	for {
-		page, err := c.client.CoreV1().Pods(pods[0].Namespace).List(ctx, opts)
+		page, err := c.page(ctx, pods[0].Namespace, opts)
 		if err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func (c *confirmer) listPods(ctx context.Context, pods []cluster.KnownPod) error
 	}
 	for _, p := range pods {
 		if live := present[p.UID]; live != nil {
-			c.cluster.PodPresent(c.clock(), podEvidence(live))
+			c.cluster.PodPresent(c.clock(), sent, podEvidence(live))
 		} else {
 			c.cluster.PodGone(c.clock(), p.UID)
 		}
@@ -185,17 +185,20 @@ func (c *confirmer) listPods(ctx context.Context, pods []cluster.KnownPod) error
 	return nil
 }
 
+func (c *confirmer) page(ctx context.Context, namespace string, opts metav1.ListOptions) (*corev1.PodList, error) {
+	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
+	defer cancel()
+	return c.client.CoreV1().Pods(namespace).List(ctx, opts)
+}
+
 func (c *confirmer) readNode(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
 	defer cancel()
-	live, err := c.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		c.cluster.NodeGone(c.clock(), name)
+	sent := c.clock()
+	_, err := c.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		c.cluster.NodeGone(c.clock(), sent, name)
 		return nil
-	case err != nil:
-		return err
 	}
-	c.cluster.ObserveNode(c.clock(), nodeEvidence(live))
-	return nil
+	return err // a node that is there is the watch's business
 }

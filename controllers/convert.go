@@ -74,7 +74,7 @@ func containerEvidence(c *corev1.Container, statuses []corev1.ContainerStatus) e
 
 // nodeEvidence reduces a node to what the rules ask about.
 func nodeEvidence(n *corev1.Node) evidence.Node {
-	out := evidence.Node{Name: n.Name, Deleting: n.DeletionTimestamp != nil, BootID: n.Status.NodeInfo.BootID}
+	out := evidence.Node{Name: n.Name}
 	for _, a := range n.Status.Addresses {
 		if a.Type == corev1.NodeInternalIP || a.Type == corev1.NodeExternalIP {
 			out.Addresses = appendAddr(out.Addresses, a.Address)
@@ -113,16 +113,11 @@ func sliceEvidence(s *discoveryv1.EndpointSlice) []cluster.Endpoint {
 		if e.TargetRef == nil || e.TargetRef.Kind != "Pod" || e.TargetRef.UID == "" {
 			continue
 		}
-		pod := evidence.Pod{UID: string(e.TargetRef.UID), Namespace: s.Namespace, Name: e.TargetRef.Name, Phase: evidence.Running}
-		if e.NodeName != nil {
-			pod.Node = *e.NodeName
-		}
+		end := cluster.Endpoint{UID: string(e.TargetRef.UID), Terminating: e.Conditions.Terminating != nil && *e.Conditions.Terminating}
 		for _, a := range e.Addresses {
-			pod.IPs = appendAddr(pod.IPs, a)
+			end.IPs = appendAddr(end.IPs, a)
 		}
-		out = append(out, cluster.Endpoint{
-			Pod: pod, Terminating: e.Conditions.Terminating != nil && *e.Conditions.Terminating,
-		})
+		out = append(out, end)
 	}
 	return out
 }

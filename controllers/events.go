@@ -60,11 +60,21 @@ func NewEvents(client kubernetes.Interface, instance string, log logr.Logger) *E
 
 // Changed queues an Event. It never blocks.
 func (e *Events) Changed(ch cluster.Change) {
-	if ch.PodUID == "" || !e.first(ch) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	key := eventKey{ch.PodUID, ch.Key.App, ch.Reason}
+	if ch.Witness == verdict.WitnessNode {
+		key.cause = ch.Node
+	}
+	if at, said := e.said[key]; ch.PodUID == "" || said && ch.At.Sub(at) < eventOnce {
 		return
 	}
 	select {
 	case e.queue <- ch:
+		if len(e.said) >= eventKeys {
+			clear(e.said)
+		}
+		e.said[key] = ch.At
 	default:
 		e.dropped.Add(1)
 	}
@@ -72,24 +82,6 @@ func (e *Events) Changed(ch cluster.Change) {
 
 // Dropped returns how many Events were dropped because the queue was full.
 func (e *Events) Dropped() int64 { return e.dropped.Load() }
-
-func (e *Events) first(ch cluster.Change) bool {
-	cause := ch.PodUID
-	if ch.Witness == verdict.WitnessNode {
-		cause = ch.Node
-	}
-	key := eventKey{cause, ch.Key.App, ch.Reason}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if at, said := e.said[key]; said && ch.At.Sub(at) < eventOnce {
-		return false
-	}
-	if len(e.said) >= eventKeys {
-		clear(e.said)
-	}
-	e.said[key] = ch.At
-	return true
-}
 
 // Run sends queued Events until the context ends.
 func (e *Events) Run(ctx context.Context) {

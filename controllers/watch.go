@@ -123,8 +123,16 @@ type watchStates struct {
 	log      logr.Logger
 	onChange func(WatchState)
 
-	mu sync.Mutex
-	m  map[string]WatchState
+	telling sync.Mutex // keeps the calls of onChange in the order of the changes
+	mu      sync.Mutex
+	m       map[string]WatchState
+}
+
+// expect makes a resource known before its watch has said anything.
+func (w *watchStates) expect(resource string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.m[resource] = WatchState{Resource: resource}
 }
 
 // note takes in the result of a call. Only a change is logged: an outage is one
@@ -153,14 +161,15 @@ func (w *watchStates) synced(resource string) {
 }
 
 func (w *watchStates) change(resource string, apply func(*WatchState)) {
+	w.telling.Lock()
+	defer w.telling.Unlock()
 	w.mu.Lock()
-	old, known := w.m[resource]
+	old := w.m[resource]
 	next := old
-	next.Resource = resource
 	apply(&next)
 	w.m[resource] = next
 	w.mu.Unlock()
-	if known && old == next {
+	if old == next {
 		return
 	}
 	switch {

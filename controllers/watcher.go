@@ -58,18 +58,19 @@ func (w *Watcher) States() []WatchState { return w.states.all() }
 // is away or refuses makes evidence missing, and that is all. The canary is not
 // renewed before mayRenew is closed.
 func (w *Watcher) Run(ctx context.Context, mayRenew <-chan struct{}) {
-	var wg sync.WaitGroup
 	namespaces := w.opts.Namespaces
 	if len(namespaces) == 0 {
 		namespaces = []string{metav1.NamespaceAll}
 	}
+	watches := make([]func(), 0, 2*len(namespaces)+3)
 	for _, ns := range namespaces {
-		wg.Go(func() { runWatch(ctx, w.pods(ns), w.states, w.opts.Logger) })
-		wg.Go(func() { runWatch(ctx, w.slices(ns), w.states, w.opts.Logger) })
+		watches = append(watches, watching(ctx, w, w.pods(ns)), watching(ctx, w, w.slices(ns)))
 	}
-	wg.Go(func() { runWatch(ctx, w.nodes(), w.states, w.opts.Logger) })
-	wg.Go(func() { runWatch(ctx, w.leases(), w.states, w.opts.Logger) })
-	wg.Go(func() { runWatch(ctx, w.canary(), w.states, w.opts.Logger) })
+	watches = append(watches, watching(ctx, w, w.nodes()), watching(ctx, w, w.leases()), watching(ctx, w, w.canary()))
+	var wg sync.WaitGroup
+	for _, run := range watches {
+		wg.Go(run)
+	}
 	wg.Go(func() {
 		select {
 		case <-mayRenew:
@@ -80,6 +81,13 @@ func (w *Watcher) Run(ctx context.Context, mayRenew <-chan struct{}) {
 	})
 	wg.Go(func() { w.confirm.run(ctx) })
 	wg.Wait()
+}
+
+// watching announces a watch and returns what runs it. All are announced before
+// any runs, so that nothing counts as complete because another has not begun.
+func watching[T any](ctx context.Context, w *Watcher, s source[T]) func() {
+	w.states.expect(s.resource)
+	return func() { runWatch(ctx, s, w.states, w.opts.Logger) }
 }
 
 func (w *Watcher) stateChanged(s WatchState) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -97,7 +98,8 @@ func loadConfig(kubeconfig string) (*rest.Config, error) {
 func (w *watching) changed(ch cluster.Change) { w.events.Changed(ch) }
 
 // run watches until the context ends. The canary's age is read before it is
-// renewed for the first time, or it would always be young.
+// renewed for the first time, or it would always be young; if it may not be read,
+// it is renewed all the same.
 func (w *watching) run(ctx context.Context) {
 	var wg sync.WaitGroup
 	aged := make(chan struct{})
@@ -113,8 +115,13 @@ func (w *watching) run(ctx context.Context) {
 // learnAbsence reads how old the canary is until it is known.
 func (w *watching) learnAbsence(ctx context.Context) {
 	for {
-		age, err := controllers.CanaryAge(ctx, w.client, w.canary, time.Now())
-		if err == nil {
+		age, err := controllers.CanaryAge(ctx, w.client, w.canary, w.gate.opened)
+		switch {
+		case apierrors.IsForbidden(err):
+			w.log.Info("Not allowed to read the canary Lease, so nobody knows how long the registry was away; grant get on leases in its namespace",
+				"lease", w.canary.Namespace+"/"+w.canary.Name, "startGate", w.gate.length().String())
+			return
+		case err == nil:
 			w.gate.away(age)
 			w.log.Info("Learned how long the registry was away", "absence", age.Round(time.Second).String(), "startGate", w.gate.length().String())
 			return

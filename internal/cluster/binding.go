@@ -2,7 +2,9 @@ package cluster
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/kureka/kureka/internal/evidence"
 	"github.com/kureka/kureka/internal/registry"
@@ -17,21 +19,10 @@ const (
 	UnboundPodNotSeen = "PodNotSeenYet"
 )
 
-// bindingOf finds the pod that a registration belongs to, or says why there is
+// candidate finds the pod that a registration belongs to, or says why there is
 // none. A registration sent by a pod itself is believed on its address. Where
 // the sender is unknown an address alone proves nothing, because addresses are
 // reused while old configuration lives on: a second fact is needed.
-func (c *Cluster) bindingOf(in *instance) (*pod, string) {
-	p, why := c.candidate(in)
-	if p == nil {
-		return nil, why
-	}
-	if old := c.insts[in.key]; old != nil && old.pod != nil && old.pod != p && old.pod.alive() {
-		return nil, UnboundSharedID
-	}
-	return p, ""
-}
-
 func (c *Cluster) candidate(in *instance) (*pod, string) {
 	owner := c.ownerOf(in)
 	if sender := c.sender(in.source); sender != nil {
@@ -63,20 +54,28 @@ func (c *Cluster) sender(src netip.Addr) *pod {
 }
 
 // ownerOf is the pod that owns the registered address, for a pod on the host
-// network together with the port.
+// network together with a port.
 func (c *Cluster) ownerOf(in *instance) *pod {
 	if !in.ip.IsValid() {
 		return nil
 	}
-	for _, port := range []int{0, in.rec.Port.Number, in.rec.SecurePort.Number} {
-		if port < 0 || port > 65535 {
-			continue
-		}
+	if p := c.owners[netip.AddrPortFrom(in.ip, 0)]; p != nil {
+		return p
+	}
+	for _, port := range in.rec.Ports() {
 		if p := c.owners[netip.AddrPortFrom(in.ip, uint16(port))]; p != nil {
 			return p
 		}
 	}
 	return nil
+}
+
+// answersAt reports whether the pod has the address that the instance registered.
+func (p *pod) answersAt(in *instance) bool {
+	if !p.Has(in.ip) {
+		return false
+	}
+	return !p.HostNetwork || slices.ContainsFunc(in.rec.Ports(), p.Declares)
 }
 
 // mentions reports whether the host name or the id contains the pod's name, as
@@ -91,8 +90,7 @@ func (c *Cluster) portConfirms(in *instance, p *pod) bool {
 	if l, known := c.last[in.key]; known && l != p.ownerOrSelf() {
 		return false
 	}
-	r := in.rec
-	return r.Port.Enabled && p.Declares(r.Port.Number) || r.SecurePort.Enabled && p.Declares(r.SecurePort.Number)
+	return slices.ContainsFunc(in.rec.Ports(), p.Declares)
 }
 
 func (p *pod) ownerOrSelf() string {
@@ -102,49 +100,104 @@ func (p *pod) ownerOrSelf() string {
 	return p.UID
 }
 
-// alive reports whether the pod's end has not begun.
-func (p *pod) alive() bool { return p.gone == nil && !p.Deleting && !p.Terminal() && !p.proven }
+// attach binds an instance to the candidate, unless another living pod used the
+// same id before: then nobody's death may remove the record. old is what is known
+// of the id so far, the instance itself when it is bound anew.
+func (c *Cluster) attach(in, old *instance, p *pod, why string) {
+	var known instance
+	var rivals []*pod
+	if old != nil {
+		known, rivals = *old, old.livingRivals(p)
+	}
+	if p != nil && len(rivals) > 0 {
+		p, why = nil, UnboundSharedID
+	}
+	c.leave(in)
+	in.rivals = rivals
+	in.pod, in.unbound, in.byAddress, in.unlisted = p, why, p != nil && p.answersAt(in), false
+	if p == nil && why != UnboundSharedID && c.isGhost(in) {
+		in.unbound, in.unlisted = UnboundPodNotSeen, true
+	}
+	in.chooseContainer(known)
+}
 
-// attach records the outcome of binding in the instance.
-func (c *Cluster) attach(in *instance, p *pod, why string) {
-	if in.pod != p {
-		c.leave(in)
-	}
-	in.pod, in.unbound, in.unlisted = p, why, false
-	if p == nil {
-		in.container, in.baseline = "", ""
-		if why == UnboundNoOwner && (c.unowned(in.source) || c.unowned(in.ip)) {
-			in.unbound, in.unlisted = UnboundPodNotSeen, true
-		}
+// chooseContainer finds the instance's container in its pod. The incarnation that
+// it belonged to so far, in the same pod, stays its baseline.
+func (in *instance) chooseContainer(known instance) {
+	in.container, in.baseline = "", ""
+	if in.pod == nil {
 		return
 	}
-	c.last[in.key] = p.ownerOrSelf()
-	container := p.containerOf(in)
-	if container == nil {
-		in.container, in.baseline = "", ""
+	found := in.pod.containerOf(in)
+	if found == nil {
 		return
 	}
-	if in.container != container.Name {
-		in.container, in.baseline = container.Name, ""
-	}
-	if in.baseline == "" {
-		in.baseline = container.ID
+	in.container, in.baseline = found.Name, found.ID
+	if known.pod == in.pod && known.container == found.Name && known.baseline != "" {
+		in.baseline = known.baseline
 	}
 }
 
-func (p *pod) containerOf(in *instance) *evidence.Container {
-	if c := p.ContainerFor(in.rec.Port.Number); c != nil {
-		return c
+// livingRivals returns the living pods but p that have used the id.
+func (in *instance) livingRivals(p *pod) []*pod {
+	var out []*pod
+	for _, r := range append(slices.Clip(in.rivals), in.pod) {
+		if r != nil && r != p && r.alive() {
+			out = append(out, r)
+		}
 	}
-	return p.ContainerFor(in.rec.SecurePort.Number)
+	return out
+}
+
+func (p *pod) containerOf(in *instance) *evidence.Container {
+	for _, port := range in.rec.Ports() {
+		if p.Declares(port) {
+			return p.ContainerFor(port)
+		}
+	}
+	return p.ContainerFor(0)
 }
 
 // binding is what the registry needs to know.
 func (c *Cluster) binding(in *instance) registry.Binding {
-	b := registry.Binding{Unlisted: in.unlisted}
+	b := registry.Binding{Unlisted: in.unlisted, Verdict: in.inForce()}
 	if p := in.pod; p != nil {
 		b.Partition, b.PodUID, b.Node, b.PodReady = p.Namespace, p.UID, p.Node, p.Ready
-		b.Verdict = c.inForce(in)
 	}
 	return b
+}
+
+// rebind looks again for the pod of a registration, now that more is known.
+func (c *Cluster) rebind(now time.Time, in *instance) {
+	p, why := c.candidate(in)
+	before := *in
+	c.attach(in, &before, p, why)
+	if in.pod == before.pod && in.unbound == before.unbound && in.unlisted == before.unlisted {
+		c.track(in)
+		return
+	}
+	if in.pod != nil {
+		c.last[in.key] = in.pod.ownerOrSelf()
+	}
+	c.decide(now, in)
+	in.held = false
+	c.track(in)
+	c.reg.Rebind(now, in.key, c.binding(in))
+	c.reportShared(now, in, &before)
+	if in.pod != nil {
+		c.evaluate(now, in.pod)
+	}
+	c.settle(now, in.key.App)
+}
+
+// reportShared tells that two living pods use one id.
+func (c *Cluster) reportShared(now time.Time, in, before *instance) {
+	if in.unbound != UnboundSharedID || before != nil && before.unbound == UnboundSharedID {
+		return
+	}
+	p := in.rivals[0]
+	c.opts.Observer(Change{
+		At: now, Key: in.key, Namespace: p.Namespace, Pod: p.Name, PodUID: p.UID, Node: p.Node,
+		To: registry.Up, Reason: UnboundSharedID, Witness: "registry", Detail: "another pod registers the same instance id",
+	})
 }

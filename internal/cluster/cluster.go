@@ -59,7 +59,8 @@ type Cluster struct {
 	claims  map[netip.AddrPort]map[*pod]struct{} // who says it has the address
 	owners  map[netip.AddrPort]*pod              // who owns it
 	nodeIPs map[netip.Addr]string
-	slices  map[string][]Endpoint // by namespace/name of the slice
+	ranges  ranges // of pod addresses
+	ends    endpoints
 
 	insts   map[registry.Key]*instance
 	byIP    map[netip.Addr]map[*instance]struct{}
@@ -79,14 +80,17 @@ type pod struct {
 	evidence.Pod
 	gone    *evidence.Gone
 	proven  bool
-	leaving bool                 // it was seen deleting with a grace period
-	changed map[string]time.Time // container name to when its id last changed
+	leaving bool             // it was seen deleting with a grace period
+	addrs   []netip.AddrPort // what it answers on, or answered on last
+	claimed []netip.AddrPort // of those, what it claims now
+	changed map[string]time.Time
 	insts   map[*instance]struct{}
+	rivalOf map[*instance]struct{} // instances that have its id and another pod's registration
 }
 
 type node struct {
 	evidence.Node
-	seen  bool // its object was seen, and not only its name
+	seen  time.Time // when its object was last observed; zero if only its name is known
 	pods  map[*pod]struct{}
 	lease time.Time // when its Lease last changed, by our clock
 }
@@ -98,7 +102,9 @@ type instance struct {
 	ip        netip.Addr
 	rec       *registry.Record
 	pod       *pod
+	byAddress bool   // bound because the registered address is the pod's
 	unbound   string // why there is no pod, a stable name
+	rivals    []*pod // living pods that used the same id before
 	unlisted  bool
 	container string
 	baseline  string
@@ -129,7 +135,8 @@ func New(reg *registry.Engine, opts Options) *Cluster {
 		claims:  map[netip.AddrPort]map[*pod]struct{}{},
 		owners:  map[netip.AddrPort]*pod{},
 		nodeIPs: map[netip.Addr]string{},
-		slices:  map[string][]Endpoint{},
+		ranges:  newRanges(),
+		ends:    newEndpoints(),
 		insts:   map[registry.Key]*instance{},
 		byIP:    map[netip.Addr]map[*instance]struct{}{},
 		noticed: map[string]map[*instance]struct{}{},
@@ -144,7 +151,7 @@ func (c *Cluster) Snapshot() *registry.Snapshot { return c.reg.Snapshot() }
 // Touch notes that a client asked for something.
 func (c *Cluster) Touch(now time.Time) { c.reg.Touch(now) }
 
-// track keeps an instance, indexed by the address it registered.
+// track keeps an instance, indexed by the addresses it is known by.
 func (c *Cluster) track(in *instance) {
 	c.insts[in.key] = in
 	for _, a := range []netip.Addr{in.ip, in.source} {
@@ -155,29 +162,36 @@ func (c *Cluster) track(in *instance) {
 	if in.pod != nil {
 		in.pod.insts[in] = struct{}{}
 	}
+	for _, p := range in.rivals {
+		p.rivalOf[in] = struct{}{}
+	}
 }
 
-func (c *Cluster) untrack(now time.Time, in *instance) {
-	if c.insts[in.key] == in {
-		delete(c.insts, in.key)
-		c.orphans = append(c.orphans, orphan{in.key, now})
-	}
+// discard forgets an instance that another registration replaces, or that the
+// registry did not take.
+func (c *Cluster) discard(in *instance) {
 	drop(c.byIP, in.ip, in)
 	drop(c.byIP, in.source, in)
-	c.discard(in)
-}
-
-// discard takes an instance out of what decides about it.
-func (c *Cluster) discard(in *instance) {
-	c.leave(in)
 	drop(c.noticed, in.key.App, in)
+	c.leave(in)
 }
 
+// untrack forgets an instance that has left the registry.
+func (c *Cluster) untrack(now time.Time, in *instance) {
+	c.discard(in)
+	delete(c.insts, in.key)
+	c.orphans = append(c.orphans, orphan{in.key, now})
+}
+
+// leave takes an instance away from its pod and its rivals.
 func (c *Cluster) leave(in *instance) {
 	if in.pod != nil {
 		delete(in.pod.insts, in)
-		in.pod = nil
 	}
+	for _, p := range in.rivals {
+		delete(p.rivalOf, in)
+	}
+	in.pod, in.rivals = nil, nil
 }
 
 func add[K, V comparable](m map[K]map[V]struct{}, k K, v V) {

@@ -1,61 +1,184 @@
 package cluster
 
 import (
+	"net/netip"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/kureka/kureka/internal/evidence"
 )
 
 // Endpoint is one endpoint of an EndpointSlice that refers to a pod.
 type Endpoint struct {
-	Pod         evidence.Pod // UID, namespace, name, node and addresses
+	UID         string
+	IPs         []netip.Addr
 	Terminating bool
 }
 
-// ObserveSlice takes in the endpoints of one slice. Slices speak later than pods
-// and are rewritten in pieces, so they only count for pods that cannot be read:
-// there a terminating endpoint is the one thing they say with certainty. That an
-// endpoint is missing means nothing.
-func (c *Cluster) ObserveSlice(now time.Time, slice string, endpoints []Endpoint) {
+// endpointRetention is how long it is remembered that a pod was terminating after
+// no slice names it any more. A termination is not taken back.
+const endpointRetention = 10 * time.Minute
+
+// endpoints is what EndpointSlices say. They speak later than pods and are
+// rewritten in pieces, so they only count for pods that cannot be read, and there
+// only what they say for certain: that a pod is terminating. That an endpoint is
+// missing means nothing, and nothing is ever removed because of a slice.
+type endpoints struct {
+	slices map[string][]Endpoint // by namespace/name of the slice
+	pods   map[string]*endpoint  // by UID
+	at     map[netip.Addr]map[*endpoint]struct{}
+	left   []*endpoint // terminating ones that no slice names, oldest first
+}
+
+// endpoint is one pod as the slices together show it.
+type endpoint struct {
+	uid         string
+	ips         []netip.Addr
+	named       int // slices that name it
+	terminating bool
+	leftAt      time.Time
+}
+
+func newEndpoints() endpoints {
+	return endpoints{map[string][]Endpoint{}, map[string]*endpoint{}, map[netip.Addr]map[*endpoint]struct{}{}, nil}
+}
+
+// podEnds reports whether a slice showed the pod terminating.
+func (e *endpoints) podEnds(uid string) bool {
+	p := e.pods[uid]
+	return p != nil && p.terminating
+}
+
+// addressEnds reports whether an address belonged to a pod that is terminating,
+// and to no other since.
+func (e *endpoints) addressEnds(a netip.Addr) bool {
+	ends := false
+	for p := range e.at[a] {
+		if !p.terminating {
+			return false
+		}
+		ends = true
+	}
+	return ends
+}
+
+// replace takes in the endpoints of one slice and returns the pods and addresses
+// it speaks or spoke of.
+func (e *endpoints) replace(now time.Time, slice string, current []Endpoint) (uids []string, ips []netip.Addr) {
+	old := e.slices[slice]
+	for _, p := range current {
+		e.name(p)
+	}
+	for _, p := range old {
+		e.unname(now, p)
+	}
+	e.slices[slice] = current
+	if len(current) == 0 {
+		delete(e.slices, slice)
+	}
+	for _, list := range [][]Endpoint{old, current} {
+		for _, p := range list {
+			uids = append(uids, p.UID)
+			ips = append(ips, p.IPs...)
+		}
+	}
+	return uids, ips
+}
+
+func (e *endpoints) name(seen Endpoint) {
+	p := e.pods[seen.UID]
+	if p == nil {
+		p = &endpoint{uid: seen.UID}
+		e.pods[seen.UID] = p
+	}
+	p.named++
+	p.terminating = p.terminating || seen.Terminating
+	for _, a := range seen.IPs {
+		if !slices.Contains(p.ips, a) {
+			p.ips = append(p.ips, a)
+			add(e.at, a, p)
+		}
+	}
+}
+
+func (e *endpoints) unname(now time.Time, seen Endpoint) {
+	p := e.pods[seen.UID]
+	if p.named--; p.named > 0 {
+		return
+	}
+	if p.terminating {
+		p.leftAt = now
+		e.left = append(e.left, p)
+		return
+	}
+	e.forget(p)
+}
+
+func (e *endpoints) forget(p *endpoint) {
+	if e.pods[p.uid] == p {
+		delete(e.pods, p.uid)
+	}
+	for _, a := range p.ips {
+		drop(e.at, a, p)
+	}
+}
+
+// age forgets terminations that are long past.
+func (e *endpoints) age(now time.Time) {
+	for len(e.left) > 0 && now.Sub(e.left[0].leftAt) > endpointRetention {
+		if p := e.left[0]; p.named == 0 && now.Sub(p.leftAt) > endpointRetention {
+			e.forget(p)
+		}
+		e.left = e.left[1:]
+	}
+}
+
+// ObserveSlice takes in the endpoints of one slice.
+func (c *Cluster) ObserveSlice(now time.Time, slice string, current []Endpoint) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.slices[slice] = endpoints
-	if len(endpoints) == 0 {
-		delete(c.slices, slice)
-	}
-	if !c.readable {
-		c.takeSlice(now, endpoints)
-	}
+	c.observeSlice(now, slice, current)
 }
 
-func (c *Cluster) takeSlice(now time.Time, endpoints []Endpoint) {
-	for _, e := range endpoints {
-		if p := c.pods[e.Pod.UID]; p != nil && !p.FromSlice {
-			c.evaluate(now, p)
-			continue
-		}
-		seen := e.Pod
-		seen.FromSlice = true
-		c.observePod(now, seen)
-		if p := c.pods[seen.UID]; p != nil {
-			c.evaluate(now, p)
+// ReplaceSlices takes in the complete list of slices of a namespace, or of all
+// if it is empty.
+func (c *Cluster) ReplaceSlices(now time.Time, namespace string, current map[string][]Endpoint) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for slice, list := range current {
+		c.observeSlice(now, slice, list)
+	}
+	for slice := range c.ends.slices {
+		if _, listed := current[slice]; !listed && (namespace == "" || strings.HasPrefix(slice, namespace+"/")) {
+			c.observeSlice(now, slice, nil)
 		}
 	}
 }
 
-func (c *Cluster) sliceTerminating(p *pod) bool {
+func (c *Cluster) observeSlice(now time.Time, slice string, current []Endpoint) {
+	uids, ips := c.ends.replace(now, slice, current)
 	if c.readable {
-		return false
+		return
 	}
-	for _, endpoints := range c.slices {
-		for _, e := range endpoints {
-			if e.Pod.UID == p.UID && e.Terminating {
-				return true
-			}
+	pods := map[*pod]struct{}{}
+	for _, uid := range uids {
+		if p := c.pods[uid]; p != nil {
+			pods[p] = struct{}{}
 		}
 	}
-	return false
+	c.evaluateAll(now, pods)
+	for _, a := range ips {
+		for in := range c.byIP[a] {
+			c.evaluateUnbound(now, in)
+		}
+	}
+}
+
+func (c *Cluster) evaluateUnbound(now time.Time, in *instance) {
+	if in.pod == nil {
+		c.decide(now, in)
+		c.enforce(now, in)
+		c.settle(now, in.key.App)
+	}
 }
 
 // SetPodsReadable says whether the pods watch has delivered its list and has not
@@ -67,41 +190,12 @@ func (c *Cluster) SetPodsReadable(now time.Time, readable bool) {
 		return
 	}
 	c.readable = readable
+	pods := make(map[*pod]struct{}, len(c.pods))
 	for _, p := range c.pods {
-		if readable && p.FromSlice {
-			for in := range p.insts {
-				in.unbound = ""
-				c.leave(in)
-			}
-			c.forgetPod(now, p)
-			continue
-		}
-		c.evaluate(now, p)
+		pods[p] = struct{}{}
 	}
-	if !readable {
-		for _, endpoints := range c.slices {
-			c.takeSlice(now, endpoints)
-		}
-		return
-	}
+	c.evaluateAll(now, pods)
 	for _, in := range c.insts {
-		if in.pod == nil {
-			c.rebind(now, in)
-		}
-	}
-}
-
-// ReplaceSlices takes in the complete list of slices of a namespace, or of all
-// if it is empty.
-func (c *Cluster) ReplaceSlices(now time.Time, namespace string, current map[string][]Endpoint) {
-	c.mu.Lock()
-	for name := range c.slices {
-		if namespace == "" || strings.HasPrefix(name, namespace+"/") {
-			delete(c.slices, name)
-		}
-	}
-	c.mu.Unlock()
-	for name, endpoints := range current {
-		c.ObserveSlice(now, name, endpoints)
+		c.evaluateUnbound(now, in)
 	}
 }

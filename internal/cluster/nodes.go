@@ -8,43 +8,48 @@ import (
 )
 
 // ObserveNode takes in the current state of a node.
-func (c *Cluster) ObserveNode(now time.Time, seen evidence.Node) {
+func (c *Cluster) ObserveNode(now time.Time, observed evidence.Node) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := c.nodeFor(seen.Name)
-	seen.ClockAhead = n.ClockAhead // measured here, not reported by the node
-	if reflect.DeepEqual(n.Node, seen) {
+	n := c.nodeFor(observed.Name)
+	n.seen = now
+	observed.ClockAhead = n.ClockAhead // measured here, not reported by the node
+	if reflect.DeepEqual(n.Node, observed) {
 		return
 	}
+	c.forgetAddresses(n)
+	for _, a := range observed.Addresses {
+		c.nodeIPs[a] = observed.Name
+	}
+	c.ranges.add(observed.PodCIDRs, 1)
+	n.Node = observed
+	c.evaluateAll(now, n.pods)
+}
+
+// NodeGone takes in that a live read, sent at a moment, did not find the node's
+// object. A node that was observed since has come back. The taints stay: that
+// somebody vouched for the node's end is not taken back by removing its object.
+func (c *Cluster) NodeGone(now, sent time.Time, name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.nodes[name]
+	if n == nil || n.seen.After(sent) {
+		return
+	}
+	c.forgetAddresses(n)
+	n.Node = evidence.Node{Name: name, Missing: true, Taints: n.Taints}
+	c.reg.SetNodeFresh(name, false)
+	c.evaluateAll(now, n.pods)
+	c.dropNodeIfUnknown(n)
+}
+
+func (c *Cluster) forgetAddresses(n *node) {
 	for _, a := range n.Addresses {
 		if c.nodeIPs[a] == n.Name {
 			delete(c.nodeIPs, a)
 		}
 	}
-	for _, a := range seen.Addresses {
-		c.nodeIPs[a] = seen.Name
-	}
-	n.Node, n.seen = seen, true
-	c.evaluateNode(now, n)
-}
-
-// NodeGone takes in that a node's object is gone, confirmed by a live read.
-func (c *Cluster) NodeGone(now time.Time, name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n := c.nodes[name]
-	if n == nil {
-		return
-	}
-	for _, a := range n.Addresses {
-		if c.nodeIPs[a] == name {
-			delete(c.nodeIPs, a)
-		}
-	}
-	n.Node = evidence.Node{Name: name, Missing: true}
-	c.reg.SetNodeFresh(name, false)
-	c.evaluateNode(now, n)
-	c.dropNodeIfUnknown(n)
+	c.ranges.add(n.PodCIDRs, -1)
 }
 
 // KnownNodes returns the names of the nodes that are believed to exist.
@@ -53,20 +58,11 @@ func (c *Cluster) KnownNodes() []string {
 	defer c.mu.RUnlock()
 	var out []string
 	for name, n := range c.nodes {
-		if !n.Missing && n.reported() {
+		if !n.Missing && !n.seen.IsZero() {
 			out = append(out, name)
 		}
 	}
 	return out
-}
-
-// reported says that the node's object was ever seen, and not only its name.
-func (n *node) reported() bool { return n.seen }
-
-func (c *Cluster) evaluateNode(now time.Time, n *node) {
-	for p := range n.pods {
-		c.evaluate(now, p)
-	}
 }
 
 // nodeFor returns the node of a name, made on first mention: pods may be seen
@@ -82,7 +78,7 @@ func (c *Cluster) nodeFor(name string) *node {
 
 // dropNodeIfUnknown forgets a node without an object once no pod speaks of it.
 func (c *Cluster) dropNodeIfUnknown(n *node) {
-	if (n.Missing || !n.reported()) && len(n.pods) == 0 {
+	if (n.Missing || n.seen.IsZero()) && len(n.pods) == 0 {
 		delete(c.nodes, n.Name)
 	}
 }
@@ -93,8 +89,12 @@ func (c *Cluster) dropNodeIfUnknown(n *node) {
 func (c *Cluster) ObserveLease(now time.Time, name string, renewed time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := c.nodeFor(name)
-	n.lease, c.leases = now, now
+	c.leases = now
+	n := c.nodes[name]
+	if n == nil {
+		return
+	}
+	n.lease = now
 	if !renewed.IsZero() {
 		n.ClockAhead = renewed.Sub(now)
 	}

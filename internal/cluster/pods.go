@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"net/netip"
 	"reflect"
 	"slices"
 	"time"
@@ -9,32 +8,37 @@ import (
 	"github.com/kureka/kureka/internal/evidence"
 )
 
-// ObservePod takes in the current state of a pod. A state that says nothing new
-// changes nothing. A word about a pod that is proven gone changes nothing either
-// and is answered true, doubted: a live read, told by PodPresent, can settle it.
+// ObservePod takes in the current state of a pod as a watch shows it. A state
+// that says nothing new changes nothing. A word about a pod that is proven gone
+// changes nothing either and is answered true, doubted: a live read, told by
+// PodPresent, can settle it.
 func (c *Cluster) ObservePod(now time.Time, seen evidence.Pod) (doubted bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pods[seen.UID] == nil && c.reg.FencedUID(seen.UID) {
+	if _, fenced := c.reg.FencedSince(seen.UID); fenced && c.pods[seen.UID] == nil {
 		return true
 	}
 	c.observePod(now, seen)
 	return false
 }
 
-// PodPresent takes in a pod as a live read has just returned it, also one that
-// was thought to be gone.
-func (c *Cluster) PodPresent(now time.Time, seen evidence.Pod) {
+// PodPresent takes in that a live read, sent at a moment, showed a pod that is
+// not in the index. Of pods in the index the watch speaks with more authority,
+// and what was proven after the read was sent is newer than its answer.
+func (c *Cluster) PodPresent(now, sent time.Time, seen evidence.Pod) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pods[seen.UID] == nil && !seen.Terminal() {
+	since, fenced := c.reg.FencedSince(seen.UID)
+	if c.pods[seen.UID] != nil || fenced && (since.After(sent) || seen.Terminal()) {
+		return
+	}
+	if fenced {
 		c.reg.FreeUID(seen.UID)
 	}
 	c.observePod(now, seen)
 }
 
 func (c *Cluster) observePod(now time.Time, seen evidence.Pod) {
-	p := c.pods[seen.UID]
 	name := seen.Namespace + "/" + seen.Name
 	if other := c.pods[c.names[name]]; other != nil && other.UID != seen.UID {
 		if seen.Created.Before(other.Created) {
@@ -42,22 +46,30 @@ func (c *Cluster) observePod(now time.Time, seen evidence.Pod) {
 		}
 		c.podGone(now, other, evidence.Gone{At: now, Replaced: true})
 	}
-	if p == nil {
-		p = &pod{changed: map[string]time.Time{}, insts: map[*instance]struct{}{}}
+	p := c.pods[seen.UID]
+	switch {
+	case p == nil:
+		p = &pod{
+			changed: map[string]time.Time{}, insts: map[*instance]struct{}{}, rivalOf: map[*instance]struct{}{},
+			proven: seen.Terminal(), // it had ended before anybody could register: there is nobody to fence
+		}
 		c.pods[seen.UID] = p
-	} else if reflect.DeepEqual(p.Pod, seen) {
+	case p.gone != nil || reflect.DeepEqual(p.Pod, seen):
 		return
 	}
 	c.names[name] = seen.UID
 	old := p.Pod
 	p.Pod = seen
 	p.leaving = p.leaving || seen.Deleting && !seen.Forced
+	if addrs := seen.Addresses(); len(addrs) > 0 {
+		p.addrs = addrs
+	}
 	c.noteContainers(now, p, old)
 	c.moveNode(p, old.Node)
 	if old.Ready != seen.Ready {
 		c.reg.SetPodReady(seen.UID, seen.Ready)
 	}
-	c.claim(now, p, old)
+	c.reclaim(now, p)
 	c.evaluate(now, p)
 }
 
@@ -79,13 +91,13 @@ func (c *Cluster) noteContainers(now time.Time, p *pod, old evidence.Pod) {
 }
 
 func (c *Cluster) moveNode(p *pod, old string) {
-	if p.Node == "" || p.Node == old && c.nodes[old] != nil {
-		return
-	}
-	if n := c.nodes[old]; n != nil {
+	if n := c.nodes[old]; n != nil && old != p.Node {
 		delete(n.pods, p)
+		c.dropNodeIfUnknown(n)
 	}
-	c.nodeFor(p.Node).pods[p] = struct{}{}
+	if p.Node != "" {
+		c.nodeFor(p.Node).pods[p] = struct{}{}
+	}
 }
 
 // PodGone takes in that a pod's object is gone: seen as a deletion by a live
@@ -108,14 +120,8 @@ func (c *Cluster) PodGone(now time.Time, uid string) {
 
 func (c *Cluster) podGone(now time.Time, p *pod, gone evidence.Gone) {
 	p.gone = &gone
-	for _, a := range p.Addresses() {
-		drop(c.claims, a, p)
-		c.reown(now, a)
-	}
+	c.reclaim(now, p)
 	c.evaluate(now, p)
-	if gone.Abrupt && len(p.insts) == 0 {
-		c.forgetPod(now, p)
-	}
 }
 
 func (c *Cluster) forgetPod(now time.Time, p *pod) {
@@ -128,10 +134,7 @@ func (c *Cluster) forgetPod(now time.Time, p *pod) {
 		delete(n.pods, p)
 		c.dropNodeIfUnknown(n)
 	}
-	for _, a := range p.Addresses() {
-		drop(c.claims, a, p)
-		c.reown(now, a)
-	}
+	c.reclaim(now, p)
 }
 
 // KnownPod names a pod of the index.
@@ -144,7 +147,7 @@ func (c *Cluster) KnownPods() []KnownPod {
 	defer c.mu.RUnlock()
 	out := make([]KnownPod, 0, len(c.pods))
 	for _, p := range c.pods {
-		if p.gone == nil && !p.FromSlice {
+		if p.gone == nil {
 			out = append(out, KnownPod{p.UID, p.Namespace, p.Name})
 		}
 	}
@@ -157,28 +160,4 @@ func (c *Cluster) PodUID(namespace, name string) (string, bool) {
 	defer c.mu.RUnlock()
 	uid, ok := c.names[namespace+"/"+name]
 	return uid, ok
-}
-
-// claim updates which addresses the pod says it has, and cancels what an address
-// that it left still carries.
-func (c *Cluster) claim(now time.Time, p *pod, old evidence.Pod) {
-	had, has := old.Addresses(), []netip.AddrPort{}
-	if p.gone == nil && !p.Terminal() {
-		has = p.Addresses()
-	}
-	for _, a := range has {
-		add(c.claims, a, p)
-	}
-	for _, a := range had {
-		if slices.Contains(has, a) {
-			continue
-		}
-		drop(c.claims, a, p)
-		if len(p.IPs) > 0 && !p.Terminal() {
-			c.cancelAt(now, p, a, ReasonAddressLeft)
-		}
-	}
-	for _, a := range slices.Concat(had, has) {
-		c.reown(now, a)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kureka/kureka/internal/registry"
+	"github.com/kureka/kureka/internal/verdict"
 )
 
 // Register binds a registration to its pod and stores it with the verdict that
@@ -12,35 +13,36 @@ import (
 func (c *Cluster) Register(now time.Time, src netip.Addr, rec *registry.Record) registry.Outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	in := c.newInstance(now, src, rec)
-	p, why := c.bindingOf(in)
-	if old := c.insts[in.key]; old != nil && old.pod == p {
-		in.container, in.baseline = old.container, old.baseline
+	in, old := newInstance(now, src, rec), c.insts[rec.Key()]
+	candidate, why := c.candidate(in)
+	switch {
+	case candidate != nil && candidate.proven:
+		c.reg.Prove(now, c.proofOf(candidate)) // its fence may have ended in the meantime
+		return registry.Fenced
+	case candidate == nil && c.isGhost(in) && old != nil && old.pod != nil && old.pod.alive():
+		return registry.Done // the process of a dead pod must not replace its successor's record
 	}
-	c.attach(in, p, why)
-	if p != nil {
-		c.decide(now, in)
-		if in.decided.Class == proof {
-			c.reg.Prove(now, proofOf(p))
-			c.discard(in)
-			return registry.Fenced
-		}
-	}
+	c.attach(in, old, candidate, why)
+	c.decide(now, in)
+	in.held = in.decided.Class == verdict.HardNotice && c.isLast(in, old)
 	outcome := c.reg.Register(now, c.caller(src), rec, c.binding(in))
 	if outcome != registry.Done {
 		c.discard(in)
 		return outcome
 	}
-	if old := c.insts[in.key]; old != nil {
-		c.untrack(now, old)
+	if old != nil {
+		c.discard(old)
 	}
 	c.track(in)
-	c.apply(now, in)
+	if in.pod != nil {
+		c.last[in.key] = in.pod.ownerOrSelf()
+	}
+	c.reportShared(now, in, old)
 	c.settle(now, in.key.App)
 	return outcome
 }
 
-func (c *Cluster) newInstance(now time.Time, src netip.Addr, rec *registry.Record) *instance {
+func newInstance(now time.Time, src netip.Addr, rec *registry.Record) *instance {
 	in := &instance{key: rec.Key(), source: src, rec: rec, registration: now, request: now}
 	if ip, err := netip.ParseAddr(rec.IPAddr); err == nil {
 		in.ip = ip.Unmap()
@@ -48,8 +50,8 @@ func (c *Cluster) newInstance(now time.Time, src netip.Addr, rec *registry.Recor
 	return in
 }
 
-// Renew records a heartbeat. It takes no lock of this package unless a verdict
-// or the fence is concerned.
+// Renew records a heartbeat. It takes no lock of this package unless a verdict,
+// the fence or a change of what is shown is concerned.
 func (c *Cluster) Renew(now time.Time, src netip.Addr, key registry.Key, beat registry.Beat) registry.Outcome {
 	r := c.reg.Renew(now, registry.Caller{Addr: src}, key, beat)
 	if r.Outcome == registry.Fenced { // maybe only because the engine was not told which pod it is
@@ -60,25 +62,27 @@ func (c *Cluster) Renew(now time.Time, src netip.Addr, key registry.Key, beat re
 			r = c.reg.Renew(now, caller, key, beat)
 		}
 	}
-	switch {
-	case r.Out:
-		c.heard(now, key)
-	case r.Outcome == registry.NotFound && c.ghost(src):
-		return registry.Done
+	if r.Out || r.Changed {
+		c.heard(now, key, r.Changed)
 	}
 	return r.Outcome
 }
 
-// heard tells the verdict on an instance of a sign of life.
-func (c *Cluster) heard(now time.Time, key registry.Key) {
+// heard tells the verdicts of an application of a sign of life, and whether it
+// changed what is shown.
+func (c *Cluster) heard(now time.Time, key registry.Key, changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	in := c.insts[key]
-	if in == nil || in.pod == nil {
-		return
+	if in := c.insts[key]; in != nil && in.pod != nil {
+		in.request = now
+		before := in.decided.Reason
+		if c.decide(now, in); in.decided.Reason != before {
+			c.evaluate(now, in.pod)
+		}
 	}
-	in.request = now
-	c.evaluate(now, in.pod)
+	if changed {
+		c.settle(now, key.App)
+	}
 }
 
 // Cancel removes an instance at its own request.
@@ -97,7 +101,11 @@ func (c *Cluster) Cancel(now time.Time, src netip.Addr, key registry.Key) regist
 func (c *Cluster) SetOverride(now time.Time, src netip.Addr, key registry.Key, s registry.Status) registry.Outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	outcome := c.reg.SetOverride(now, c.caller(src), key, s)
+	caller := c.caller(src)
+	if in := c.insts[key]; in != nil && in.pod != nil && in.pod.Has(src) {
+		caller.PodUID = in.pod.UID // also on the host network, where an address names no pod
+	}
+	outcome := c.reg.SetOverride(now, caller, key, s)
 	c.settle(now, key.App)
 	return outcome
 }
@@ -121,33 +129,8 @@ func (c *Cluster) PutMetadata(now time.Time, src netip.Addr, key registry.Key, p
 // caller says which pod a source address belongs to.
 func (c *Cluster) caller(src netip.Addr) registry.Caller {
 	caller := registry.Caller{Addr: src}
-	if p := c.owners[netip.AddrPortFrom(src, 0)]; src.IsValid() && p != nil {
+	if p := c.sender(src); p != nil && p.rank() < ended {
 		caller.PodUID = p.UID
 	}
 	return caller
-}
-
-// ghost reports whether a source is a pod address that no pod owns: a pod that
-// the watch has not shown yet, or the process of one that is gone.
-func (c *Cluster) ghost(src netip.Addr) bool {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return c.unowned(src)
-}
-
-func (c *Cluster) unowned(a netip.Addr) bool {
-	if !a.IsValid() || !c.fresh || !c.opts.AllNamespaces || c.owners[netip.AddrPortFrom(a, 0)] != nil {
-		return false
-	}
-	if _, isNode := c.nodeIPs[a]; isNode {
-		return false
-	}
-	for _, n := range c.nodes {
-		for _, r := range n.PodCIDRs {
-			if r.Contains(a) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -19,11 +19,11 @@ import (
 // sent goes in, what the registry shows is expected. `#` starts a comment.
 //
 //	node NAME [ready=True|False|Unknown message= taint=KEY cond=TYPE=STATUS cidr= addr=]   (whole state each time)
-//	nodegone NAME     lease NAME [ahead=5s]     canary
+//	nodegone NAME [sent=-5s]     lease NAME [ahead=5s]     canary
 //	pod NAME [uid= node= ip= created=N phase= ready deleting forced disruption= hostnet owner= containers=name:port:id:run|down[:finished],...]
 //	    options given once stay until given again; `-deleting`, `-ready` take a word back
-//	podgone UID       slice NAME uid=UID ip= [terminating]    readable yes|no
-//	register APP/ID ip= [from= port= host= status= dirty= interval=]  -> OUTCOME
+//	podgone UID       podpresent UID [sent=-5s]     slice NAME uid=UID ip= [terminating]    readable yes|no
+//	register APP/ID ip= [from= port= portoff secure= secureon host= status= dirty= interval=]  -> OUTCOME
 //	renew APP/ID [from= status= dirty=] -> OUTCOME    cancel|clear APP/ID [from=]    override APP/ID STATUS [from=]
 //	tick DURATION [beat=APP/ID,...@SECONDS]   (the canary and all node Leases keep arriving unless `cut` was said)
 //	cut | heal
@@ -101,6 +101,12 @@ func (a args) from() netip.Addr {
 	return addr
 }
 
+// ago is when the live read behind a word was sent, relative to now.
+func (a args) ago() time.Duration {
+	d, _ := time.ParseDuration(a.opts["sent"])
+	return d
+}
+
 func (a args) num(key string, fallback int) int {
 	if n, err := strconv.Atoi(a.opts[key]); err == nil {
 		return n
@@ -132,8 +138,9 @@ func (s *scenario) request(cmd string, a args) (registry.Outcome, error) {
 		key := a.key()
 		return s.c.Register(s.now, a.from(), &registry.Record{
 			App: key.App, ID: key.ID, HostName: a.opts["host"], IPAddr: a.opts["ip"],
-			Port:   registry.Port{Number: a.num("port", 8080), Enabled: true},
-			Status: registry.ParseStatus(a.opts["status"]), Dirty: int64(a.num("dirty", 0)),
+			Port:       registry.Port{Number: a.num("port", 8080), Enabled: !a.has("portoff")},
+			SecurePort: registry.Port{Number: a.num("secure", 443), Enabled: a.has("secureon")},
+			Status:     registry.ParseStatus(a.opts["status"]), Dirty: int64(a.num("dirty", 0)),
 			RenewalInterval: time.Duration(a.num("interval", 30)) * time.Second,
 		}), nil
 	case "renew":
@@ -153,7 +160,11 @@ func (s *scenario) request(cmd string, a args) (registry.Outcome, error) {
 func (s *scenario) watches() map[string]func(args) error {
 	return map[string]func(args) error{
 		"node": s.node, "pod": s.pod, "slice": s.slice, "tick": s.tick, "expect": s.expect,
-		"nodegone": func(a args) error { s.c.NodeGone(s.now, a.words[0]); return nil },
+		"nodegone": func(a args) error { s.c.NodeGone(s.now, s.now.Add(a.ago()), a.words[0]); return nil },
+		"podpresent": func(a args) error {
+			s.c.PodPresent(s.now, s.now.Add(a.ago()), *s.pods[a.words[0]])
+			return nil
+		},
 		"podgone":  func(a args) error { s.c.PodGone(s.now, a.words[0]); return nil },
 		"canary":   func(args) error { s.c.ObserveCanary(s.now); return nil },
 		"readable": func(a args) error { s.c.SetPodsReadable(s.now, a.words[0] == "yes"); return nil },
@@ -246,7 +257,9 @@ func setPod(p *evidence.Pod, k, v string) error {
 	case "ip":
 		p.IPs = nil
 		if v != "" {
-			p.IPs = []netip.Addr{netip.MustParseAddr(v)}
+			for ip := range strings.SplitSeq(v, "+") {
+				p.IPs = append(p.IPs, netip.MustParseAddr(ip))
+			}
 		}
 	case "containers":
 		return setContainers(p, v)
@@ -276,9 +289,9 @@ func setContainers(p *evidence.Pod, v string) error {
 }
 
 func (s *scenario) slice(a args) error {
-	e := Endpoint{Pod: evidence.Pod{UID: a.opts["uid"], Namespace: "ns", Name: a.opts["uid"]}, Terminating: a.has("terminating")}
-	e.Pod.IPs = []netip.Addr{netip.MustParseAddr(a.opts["ip"])}
-	s.c.ObserveSlice(s.now, a.words[0], []Endpoint{e})
+	s.c.ObserveSlice(s.now, a.words[0], []Endpoint{{
+		UID: a.opts["uid"], IPs: []netip.Addr{netip.MustParseAddr(a.opts["ip"])}, Terminating: a.has("terminating"),
+	}})
 	return nil
 }
 

@@ -1,60 +1,99 @@
 package cluster
 
 import (
+	"net/netip"
 	"time"
 
+	"github.com/kureka/kureka/internal/evidence"
 	"github.com/kureka/kureka/internal/registry"
 	"github.com/kureka/kureka/internal/verdict"
 )
 
-const proof = verdict.Proof
-
-func proofOf(p *pod) registry.Proof {
-	return registry.Proof{UID: p.UID, Addrs: p.Addresses(), Reason: "PodGone"}
-}
-
 // evaluate derives the verdicts on a pod's instances from the current evidence
 // and puts them in force.
-func (c *Cluster) evaluate(now time.Time, p *pod) {
+func (c *Cluster) evaluate(now time.Time, p *pod) { c.evaluateAll(now, map[*pod]struct{}{p: {}}) }
+
+// evaluateAll does so for several pods at once, so that what is decided for a
+// whole application is decided once.
+func (c *Cluster) evaluateAll(now time.Time, pods map[*pod]struct{}) {
+	apps := map[string]struct{}{}
+	var rivals []*instance
+	for p := range pods {
+		for in := range p.insts {
+			apps[in.key.App] = struct{}{}
+		}
+		c.judge(now, p)
+		if !p.alive() {
+			for in := range p.rivalOf {
+				rivals = append(rivals, in)
+			}
+		}
+	}
+	for app := range apps {
+		c.settle(now, app)
+	}
+	for _, in := range rivals {
+		if c.insts[in.key] == in {
+			c.rebind(now, in) // one pod fewer uses its id
+		}
+	}
+}
+
+func (c *Cluster) judge(now time.Time, p *pod) {
 	delete(c.due, p)
-	if v := verdict.Decide(c.input(now, p, nil)); v.Class == proof {
+	v := verdict.Decide(c.input(now, p, nil))
+	if v.Class == verdict.Proof {
 		c.prove(now, p, v)
 		return
 	}
+	c.wake(p, v)
 	if p.proven { // what was proof is not true any more, a taint for example
 		p.proven = false
 		c.reg.FreeUID(p.UID)
+		c.reclaim(now, p)
+		c.freeOwned(p)
 	}
 	for in := range p.insts {
 		c.decide(now, in)
-		if in.decided.Class == proof { // only when the instance's silence decides
+		if in.decided.Class == verdict.Proof { // only when the instance's silence decides
 			c.prove(now, p, in.decided)
 			return
 		}
-		c.apply(now, in)
-	}
-	for app := range appsOf(p) {
-		c.settle(now, app)
+		if in.decided.Class != verdict.HardNotice { // those are settled for the whole application
+			in.held = false
+			c.enforce(now, in)
+		}
 	}
 }
 
-func appsOf(p *pod) map[string]struct{} {
-	apps := map[string]struct{}{}
-	for in := range p.insts {
-		apps[in.key.App] = struct{}{}
+// freeOwned lifts the fence from what a pod owns that lives after all; the fence
+// may have been another's.
+func (c *Cluster) freeOwned(p *pod) {
+	for _, a := range p.claimed {
+		if c.owners[a] == p {
+			c.reg.FreeAddr(a)
+		}
 	}
-	return apps
+}
+
+// wake notes when a verdict may change without new evidence.
+func (c *Cluster) wake(p *pod, v verdict.Verdict) {
+	if v.NextCheck.IsZero() {
+		return
+	}
+	if at, waiting := c.due[p]; !waiting || v.NextCheck.Before(at) {
+		c.due[p] = v.NextCheck
+	}
 }
 
 // input gathers what the rules look at. Without an instance only what is said
 // about the pod itself counts.
 func (c *Cluster) input(now time.Time, p *pod, in *instance) verdict.Input {
-	i := verdict.Input{Now: now, Pod: &p.Pod, Gone: p.gone, SliceTerminating: c.sliceTerminating(p)}
+	i := verdict.Input{Now: now, Pod: &p.Pod, Gone: p.gone, Seen: now, SliceTerminating: !c.readable && c.ends.podEnds(p.UID)}
 	if n := c.nodes[p.Node]; n != nil && p.Node != "" {
 		i.Node = &n.Node
 	}
 	if in == nil {
-		i.Seen = now
 		return i
 	}
 	i.Seen, i.Interval = in.registration, in.rec.RenewalInterval
@@ -76,53 +115,50 @@ func (c *Cluster) input(now time.Time, p *pod, in *instance) verdict.Input {
 }
 
 // decide asks the rules about one instance. A new incarnation that has been
-// heard becomes the one the instance belongs to.
+// heard becomes the one the instance belongs to. Of an instance without a pod
+// only slices can speak, while pods cannot be read.
 func (c *Cluster) decide(now time.Time, in *instance) {
-	i := c.input(now, in.pod, in)
+	i := verdict.Input{Now: now, Pod: &evidence.Pod{}, SliceTerminating: !c.readable && c.ends.addressEnds(in.ip)}
+	if in.pod != nil {
+		i = c.input(now, in.pod, in)
+	}
 	if l := i.Life; l != nil && l.Container.ID != "" && l.Container.Running && l.Baseline != l.Container.ID {
 		if l.Baseline == "" || l.Acknowledged(i.Node) {
 			in.baseline, l.Baseline = l.Container.ID, l.Container.ID
 		}
 	}
 	in.decided = verdict.Decide(i)
-	if next := in.decided.NextCheck; !next.IsZero() {
-		if at, waiting := c.due[in.pod]; !waiting || next.Before(at) {
-			c.due[in.pod] = next
-		}
+	if in.pod != nil {
+		c.wake(in.pod, in.decided)
 	}
 	if in.decided.Class == verdict.HardNotice {
 		add(c.noticed, in.key.App, in)
 	} else {
 		drop(c.noticed, in.key.App, in)
-		in.held = false
 	}
 }
 
-// inForce is the verdict as the registry is to apply it. Whether a notice acts is
-// decided for the whole application, by settle.
-func (c *Cluster) inForce(in *instance) registry.Verdict {
+// inForce is the verdict as the registry is to apply it.
+func (in *instance) inForce() registry.Verdict {
 	switch class := in.decided.Class; {
 	case class == verdict.Ending:
 		return registry.Verdict{OutOfService: true, Ending: true, Reason: in.decided.Reason}
-	case class == verdict.HardNotice && !in.held:
+	case class == verdict.HardNotice && in.held:
+		return registry.Verdict{Reason: ReasonHeldByFloor}
+	case class == verdict.HardNotice:
 		return registry.Verdict{OutOfService: true, Reason: in.decided.Reason}
 	}
 	return registry.Verdict{}
 }
 
-// apply puts the decided verdict in force, but for notices.
-func (c *Cluster) apply(now time.Time, in *instance) {
-	if in.pod == nil || in.decided.Class == verdict.HardNotice {
-		return
-	}
-	c.enforce(now, in, c.inForce(in))
-}
-
-func (c *Cluster) enforce(now time.Time, in *instance, v registry.Verdict) {
+// enforce puts an instance's verdict in force and tells of it if that changed
+// anything.
+func (c *Cluster) enforce(now time.Time, in *instance) {
+	v := in.inForce()
 	if !c.reg.SetVerdict(now, in.key, v) {
 		return
 	}
-	ch := c.change(now, in, in.decided)
+	ch := change(now, in, in.decided)
 	ch.To = registry.OutOfService
 	if !v.OutOfService {
 		ch.To, ch.Reason = registry.Up, ReasonRecovered
@@ -133,7 +169,7 @@ func (c *Cluster) enforce(now time.Time, in *instance, v registry.Verdict) {
 	c.opts.Observer(ch)
 }
 
-func (c *Cluster) change(now time.Time, in *instance, v verdict.Verdict) Change {
+func change(now time.Time, in *instance, v verdict.Verdict) Change {
 	ch := Change{At: now, Key: in.key, Class: v.Class, Reason: v.Reason, Witness: v.Witness, Detail: v.Detail}
 	if p := in.pod; p != nil {
 		ch.Namespace, ch.Pod, ch.PodUID, ch.Node = p.Namespace, p.Name, p.UID, p.Node
@@ -143,66 +179,29 @@ func (c *Cluster) change(now time.Time, in *instance, v verdict.Verdict) Change 
 
 // prove removes a pod's instances for good.
 func (c *Cluster) prove(now time.Time, p *pod, v verdict.Verdict) {
-	apps := appsOf(p)
-	first := !p.proven
-	p.proven = true
-	if first || len(p.insts) > 0 {
-		pr := proofOf(p)
-		pr.Reason = v.Reason
-		c.reg.Prove(now, pr)
+	if !p.proven || len(p.insts) > 0 {
+		p.proven = true
+		c.reclaim(now, p)
+		c.reg.Prove(now, c.proofOf(p))
 	}
 	for in := range p.insts {
-		ch := c.change(now, in, v)
+		ch := change(now, in, v)
 		c.untrack(now, in)
 		c.opts.Observer(ch)
-	}
-	for app := range apps {
-		c.settle(now, app)
 	}
 	if p.gone != nil {
 		c.forgetPod(now, p)
 	}
 }
 
-// settle decides which instances of an application a hard notice takes out: all
-// of them while another instance is in service, all but one otherwise.
-func (c *Cluster) settle(now time.Time, app string) {
-	members := c.noticed[app]
-	if len(members) == 0 {
-		return
-	}
-	keep := c.lastInService(app, members)
-	for in := range members {
-		if in.held = in == keep; in.held {
-			c.enforce(now, in, registry.Verdict{})
+// proofOf is the proof that the pod is gone, with the addresses that are not
+// somebody else's by now.
+func (c *Cluster) proofOf(p *pod) registry.Proof {
+	proof := registry.Proof{UID: p.UID, Addrs: make([]netip.AddrPort, 0, len(p.addrs))}
+	for _, a := range p.addrs {
+		if owner := c.owners[a]; owner == nil || owner == p || owner.rank() == ended {
+			proof.Addrs = append(proof.Addrs, a)
 		}
 	}
-	for in := range members {
-		if !in.held {
-			c.enforce(now, in, c.inForce(in))
-		}
-	}
-}
-
-// lastInService returns the noticed instance that has to stay in service, nil
-// when an instance without a notice is.
-func (c *Cluster) lastInService(app string, members map[*instance]struct{}) *instance {
-	var keep *instance
-	var keepView *registry.Instance
-	for view := range c.reg.Snapshot().App(app) {
-		in := c.insts[view.Key()]
-		_, noticed := members[in]
-		if !noticed {
-			if view.Status == registry.Up {
-				return nil
-			}
-			continue
-		}
-		canServe := view.Client == registry.Up && (view.Override == registry.None || view.Override == registry.Up)
-		better := keep == nil || view.Status == registry.Up && keepView.Status != registry.Up
-		if canServe && better {
-			keep, keepView = in, view
-		}
-	}
-	return keep
+	return proof
 }

@@ -36,11 +36,14 @@ func (c *Cluster) Tick(now time.Time) registry.Ticked {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.measure(now)
+	c.ends.age(now)
+	due := map[*pod]struct{}{}
 	for p, at := range c.due {
 		if !now.Before(at) {
-			c.evaluate(now, p)
+			due[p] = struct{}{}
 		}
 	}
+	c.evaluateAll(now, due)
 	ticked := c.reg.Tick(now)
 	for _, gone := range ticked.Evicted {
 		if in := c.insts[gone.Key]; in != nil {
@@ -56,13 +59,23 @@ func (c *Cluster) Tick(now time.Time) registry.Ticked {
 
 // measure decides whether the view is fresh. An own Lease and the nodes' Leases
 // travel the same way as everything else, so their arrival proves that the rest
-// would arrive too.
+// would arrive too. What is not listed because its pod has not been seen depends
+// on it, in both directions.
 func (c *Cluster) measure(now time.Time) {
-	c.fresh = c.readable && now.Sub(c.canary) <= FreshFor && now.Sub(c.leases) <= FreshFor
-	c.reg.SetFresh(c.fresh)
+	fresh := c.readable && now.Sub(c.canary) <= FreshFor && now.Sub(c.leases) <= FreshFor
+	if fresh != c.fresh {
+		c.fresh = fresh
+		c.reg.SetFresh(fresh)
+		for _, in := range c.insts {
+			if in.pod == nil {
+				c.rebind(now, in)
+			}
+		}
+	}
 	for _, n := range c.nodes {
 		if !n.lease.IsZero() && now.Sub(n.lease) > nodeFreshFor {
 			c.reg.SetNodeFresh(n.Name, false)
+			n.lease = time.Time{}
 		}
 	}
 }

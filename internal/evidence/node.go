@@ -17,14 +17,10 @@ type Node struct {
 	Name string
 	// Missing says that the node's object is gone, confirmed by a live read.
 	Missing    bool
-	Deleting   bool
 	Addresses  []netip.Addr
 	PodCIDRs   []netip.Prefix
 	Taints     []Taint
 	Conditions []Condition
-	// Annotations and Labels hold only the keys that some check asks about.
-	Annotations, Labels map[string]string
-	BootID              string
 	// ClockAhead is how far the node's clock runs ahead of ours, measured by its
 	// Lease; the delay of the watch makes it too small, never too large.
 	ClockAhead time.Duration

@@ -38,9 +38,6 @@ type Pod struct {
 	// Disruption is the reason of the condition DisruptionTarget while it is True.
 	Disruption string
 	Containers []Container
-	// FromSlice says that only an EndpointSlice speaks of this pod, because the pod
-	// itself cannot be read. Such a pod has addresses and no state.
-	FromSlice bool
 }
 
 // Container is one ordinary container of a pod and its last reported state.

@@ -76,6 +76,8 @@ type Renewal struct {
 	// Out says that a verdict keeps the instance out of service, so that the
 	// owner of the verdict may want to know of the sign of life.
 	Out bool
+	// Changed says that the heartbeat changed what is shown.
+	Changed bool
 }
 
 // Policy holds the numbers the engine works with for one partition.

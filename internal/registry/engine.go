@@ -49,6 +49,7 @@ type Engine struct {
 	fresh      bool
 	partitions map[string]*partition
 	overrides  map[Key]*override
+	overridden map[string]map[Key]struct{} // their keys, by pod UID
 	tombstones map[Key]Stamp
 	tombQueue  queue[tombstone]
 	pods       map[string]map[*entry]struct{}
@@ -56,7 +57,8 @@ type Engine struct {
 	apps       map[string]*capacity
 	intervals  map[time.Duration]int
 	due        dueHeap
-	log        queue[*Instance]
+	log        queue[logged]
+	scans      int   // whole-registry scans this tick may still make
 	credit     int64 // mono until which nothing expires
 	lastTick   int64
 	happened   []Transition
@@ -81,6 +83,7 @@ func New(now time.Time, opts Options) *Engine {
 		seed:       maphash.MakeSeed(),
 		partitions: map[string]*partition{},
 		overrides:  map[Key]*override{},
+		overridden: map[string]map[Key]struct{}{},
 		tombstones: map[Key]Stamp{},
 		pods:       map[string]map[*entry]struct{}{},
 		nodes:      map[string]*nodeState{},
@@ -196,15 +199,14 @@ func (e *Engine) visible(n *entry) Status {
 
 // publish shows the entry as it now is and records the change. Publishing what
 // is already shown changes nothing, not even a timestamp.
-func (e *Engine) publish(now time.Time, n *entry, action Action) {
+func (e *Engine) publish(now time.Time, n *entry, action Action) (changed bool) {
 	if n.binding.Unlisted {
-		e.withdraw(now, n)
-		return
+		return e.withdraw(now, n)
 	}
 	next := e.build(now, n)
 	if n.view != nil {
 		if n.view.same(next) {
-			return
+			return false
 		}
 		next.Action = action
 	} else {
@@ -216,12 +218,13 @@ func (e *Engine) publish(now time.Time, n *entry, action Action) {
 	e.appCount(n.key.App).move(n.view, next)
 	n.view = next
 	e.record(snap, now, next)
+	return true
 }
 
 // withdraw takes the entry off the list and records a deletion.
-func (e *Engine) withdraw(now time.Time, n *entry) {
+func (e *Engine) withdraw(now time.Time, n *entry) (changed bool) {
 	if n.view == nil {
-		return
+		return false
 	}
 	gone := *n.view
 	gone.Action, gone.Status = Deleted, Up
@@ -234,6 +237,7 @@ func (e *Engine) withdraw(now time.Time, n *entry) {
 	}
 	n.view = nil
 	e.record(snap, now, &gone)
+	return true
 }
 
 func (e *Engine) build(now time.Time, n *entry) *Instance {
@@ -273,11 +277,20 @@ func (e *Engine) begin() *Snapshot {
 }
 
 func (e *Engine) record(snap *Snapshot, now time.Time, change *Instance) {
+	snap.Version = e.nextVersion(snap, now)
+	change.version = snap.Version
 	snap.changes = snap.changes.drop(Key{change.App, "0" + change.ID}).drop(Key{change.App, "1" + change.ID})
 	snap.changes = snap.changes.put(item{changeKey(change), change, change.size()})
-	e.log.push(change)
-	snap.Version = e.nextVersion(snap, now)
+	e.log.push(logged{changeKey(change), change.version, e.mono(now)})
 	e.snap.Store(snap)
+}
+
+// logged remembers when a change was made without keeping the change itself: it
+// may have been superseded long before it is old.
+type logged struct {
+	key     Key
+	version int64
+	at      int64
 }
 
 // nextVersion grows with every change, also across restarts, and differs between

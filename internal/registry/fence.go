@@ -29,6 +29,7 @@ type fenced struct {
 	uid   string
 	addrs []netip.AddrPort
 	keys  []Key
+	since int64        // mono
 	until atomic.Int64 // mono
 }
 
@@ -44,13 +45,17 @@ func (f *fence) add(t int64, p Proof, keys []Key) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if old := f.byUID[p.UID]; old != nil {
-		keys = append(keys, old.keys...) // proven again: keep what it had
+		for _, k := range old.keys { // proven again: keep what nobody has taken since
+			if f.byKey[k] == old {
+				keys = append(keys, k)
+			}
+		}
 		f.drop(old)
 	}
 	if len(f.byUID) >= maxFenced {
 		f.dropOldest()
 	}
-	x := &fenced{uid: p.UID, addrs: p.Addrs, keys: keys}
+	x := &fenced{uid: p.UID, addrs: p.Addrs, keys: keys, since: t}
 	x.until.Store(t + int64(FenceRetention))
 	f.byUID[p.UID] = x
 	for _, a := range p.Addrs {
@@ -92,10 +97,21 @@ func (f *fence) sweep(t int64) {
 	if !f.active() {
 		return
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.mu.RLock()
+	var over []*fenced
 	for _, x := range f.byUID {
 		if t > x.until.Load() {
+			over = append(over, x)
+		}
+	}
+	f.mu.RUnlock()
+	if len(over) == 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, x := range over {
+		if t > x.until.Load() && f.byUID[x.uid] == x {
 			f.drop(x)
 		}
 	}
@@ -110,9 +126,8 @@ func (x *fenced) hit(t int64) bool {
 	return true
 }
 
-// blocksRegistration stops a registration for a fenced address. A living pod
-// that registers it takes it over instead.
-func (f *fence) blocksRegistration(t int64, c Caller, r *Record) bool {
+// blocksRegistration stops a registration for a fenced address.
+func (f *fence) blocksRegistration(t int64, r *Record) bool {
 	if !f.active() {
 		return false
 	}
@@ -120,19 +135,12 @@ func (f *fence) blocksRegistration(t int64, c Caller, r *Record) bool {
 	if err != nil {
 		return false
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	addr = addr.Unmap()
-	port := uint16(max(0, min(r.Port.Number, 65535)))
-	for _, a := range []netip.AddrPort{netip.AddrPortFrom(addr, 0), netip.AddrPortFrom(addr, port)} {
-		x := f.byAddr[a]
-		if x == nil {
-			continue
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, port := range append(r.Ports(), 0) {
+		if f.byAddr[netip.AddrPortFrom(addr.Unmap(), uint16(port))].hit(t) {
+			return true
 		}
-		if c.PodUID == "" || f.byUID[c.PodUID] != nil {
-			return x.hit(t)
-		}
-		delete(f.byAddr, a)
 	}
 	return false
 }
@@ -173,14 +181,25 @@ func (f *fence) freeKey(key Key) {
 }
 
 // FreeAddr lifts the fence from an address that a living pod owns now; port 0
-// for all but host-network pods.
+// for all but host-network pods. Those requests come from the node's address, so
+// the ids are all that the dead were told by, and are freed with the address.
 func (e *Engine) FreeAddr(a netip.AddrPort) {
 	if !e.fence.active() {
 		return
 	}
-	e.fence.mu.Lock()
-	defer e.fence.mu.Unlock()
-	delete(e.fence.byAddr, a)
+	f := &e.fence
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	x := f.byAddr[a]
+	delete(f.byAddr, a)
+	if x == nil || a.Port() == 0 {
+		return
+	}
+	for _, k := range x.keys {
+		if f.byKey[k] == x {
+			delete(f.byKey, k)
+		}
+	}
 }
 
 // FreeUID lifts the fence from a pod that a live read showed to be present after
@@ -193,12 +212,16 @@ func (e *Engine) FreeUID(uid string) {
 	}
 }
 
-// FencedUID reports whether the pod is proven dead.
-func (e *Engine) FencedUID(uid string) bool {
+// FencedSince returns when the pod was proven dead, false if it is not fenced.
+func (e *Engine) FencedSince(uid string) (time.Time, bool) {
 	if !e.fence.active() {
-		return false
+		return time.Time{}, false
 	}
 	e.fence.mu.RLock()
 	defer e.fence.mu.RUnlock()
-	return e.fence.byUID[uid] != nil
+	x := e.fence.byUID[uid]
+	if x == nil {
+		return time.Time{}, false
+	}
+	return e.epoch.Add(time.Duration(x.since)), true
 }

@@ -6,6 +6,9 @@ import "time"
 // the record from a peer does not bring it back.
 const tombstoneRetention = 10 * time.Minute
 
+// maxTombstones bounds the memory of cancels.
+const maxTombstones = 100_000
+
 type tombstone struct {
 	key   Key
 	stamp Stamp

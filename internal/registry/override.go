@@ -2,8 +2,13 @@ package registry
 
 import "time"
 
-// maxOverrides bounds the overrides kept for instances that have no record.
-const maxOverrides = 50_000
+const (
+	// maxOverrides bounds the overrides of instances that have no record any more;
+	// those that have one are bounded by the instances.
+	maxOverrides = 50_000
+	// maxMetadata bounds what PutMetadata can make of a record.
+	maxMetadata = 1000
+)
 
 // override is a status set by an operator or a script. It is kept apart from the
 // record, so that it survives the record's eviction.
@@ -15,13 +20,28 @@ type override struct {
 }
 
 // overrideOf returns the override in force for the entry. One that was set on
-// another pod with the same id is not.
+// another pod with the same id is not; while the entry is bound to no pod, it is.
 func (e *Engine) overrideOf(n *entry) *override {
 	o := e.overrides[n.key]
-	if o == nil || o.status == None || o.podUID != n.binding.PodUID {
+	if o == nil || o.status == None || o.podUID != n.binding.PodUID && n.binding.PodUID != "" {
 		return nil
 	}
 	return o
+}
+
+// setOverrideRecord stores an override, or drops it if o is nil.
+func (e *Engine) setOverrideRecord(key Key, o *override) {
+	if old := e.overrides[key]; old != nil {
+		dropMember(e.overridden, old.podUID, key)
+	}
+	if o == nil {
+		delete(e.overrides, key)
+		return
+	}
+	e.overrides[key] = o
+	if o.podUID != "" {
+		addMember(e.overridden, o.podUID, key)
+	}
 }
 
 // SetOverride pins an instance to a status until it is cleared, the client
@@ -29,13 +49,13 @@ func (e *Engine) overrideOf(n *entry) *override {
 // reports afterwards still wins.
 func (e *Engine) SetOverride(now time.Time, c Caller, key Key, s Status) Outcome {
 	return e.change(now, c, key, func(n *entry) {
-		if len(e.overrides) >= maxOverrides {
+		if len(e.overrides) >= maxOverrides && e.overrides[key] == nil {
 			e.forgetOrphanOverride()
 		}
-		e.overrides[key] = &override{
+		e.setOverrideRecord(key, &override{
 			status: s, at: e.stamp(now), podUID: n.binding.PodUID,
 			own: c.PodUID != "" && c.PodUID == n.binding.PodUID,
-		}
+		})
 	})
 }
 
@@ -48,7 +68,7 @@ func (e *Engine) ClearOverride(now time.Time, c Caller, key Key) Outcome {
 // override learns that it ended.
 func (e *Engine) endOverride(now time.Time, key Key) {
 	if o := e.overrides[key]; o != nil {
-		e.overrides[key] = &override{at: e.stamp(now), podUID: o.podUID}
+		e.setOverrideRecord(key, &override{at: e.stamp(now), podUID: o.podUID})
 	}
 }
 
@@ -72,6 +92,9 @@ func (e *Engine) PutMetadata(now time.Time, c Caller, key Key, pairs []Pair) Out
 	return e.change(now, c, key, func(n *entry) {
 		rec := *n.rec
 		rec.Metadata = mergePairs(rec.Metadata, pairs)
+		if len(rec.Metadata) > maxMetadata {
+			return
+		}
 		if h := contentHash(&rec); h != n.version.Hash {
 			n.rec = &rec
 			n.version = Version{Epoch: e.stamp(now), Dirty: rec.Dirty, Hash: h}
@@ -81,10 +104,10 @@ func (e *Engine) PutMetadata(now time.Time, c Caller, key Key, pairs []Pair) Out
 
 // change runs one operator's request against an existing record.
 func (e *Engine) change(now time.Time, c Caller, key Key, apply func(*entry)) Outcome {
-	e.Touch(now)
 	if e.fence.blocks(e.mono(now), c, key) {
 		return Fenced
 	}
+	e.Touch(now)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := e.entry(key)
@@ -106,7 +129,7 @@ func (e *Engine) forgetOrphanOverride() {
 		}
 	}
 	if at != nil {
-		delete(e.overrides, oldest)
+		e.setOverrideRecord(oldest, nil)
 	}
 }
 

@@ -119,6 +119,18 @@ type Record struct {
 // Key returns the record's key.
 func (r *Record) Key() Key { return Key{App: r.App, ID: r.ID} }
 
+// Ports returns the ports that the client declared enabled. Most clients send a
+// secure port they do not have, disabled.
+func (r *Record) Ports() []int {
+	var out []int
+	for _, p := range []Port{r.Port, r.SecurePort} {
+		if p.Enabled && p.Number > 0 && p.Number <= 65535 {
+			out = append(out, p.Number)
+		}
+	}
+	return out
+}
+
 // size estimates the length of the encoded record in bytes. Segments are cut by
 // it; nothing else depends on its exactness.
 func (r *Record) size() int {

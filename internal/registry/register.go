@@ -10,10 +10,11 @@ import (
 // it is the authority, and only merges between replicas compare versions.
 // The engine keeps rec; the caller must not change it afterwards.
 func (e *Engine) Register(now time.Time, c Caller, rec *Record, b Binding) Outcome {
-	e.Touch(now)
-	if e.fence.blocksRegistration(e.mono(now), c, rec) {
+	if e.fence.blocksRegistration(e.mono(now), rec) {
 		return Fenced
 	}
+	e.Touch(now)
+	hash := contentHash(rec)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := e.entry(rec.Key())
@@ -23,13 +24,13 @@ func (e *Engine) Register(now time.Time, c Caller, rec *Record, b Binding) Outco
 	if n == nil {
 		n = e.insert(now, rec.Key())
 	}
-	if b.PodUID != "" {
+	if b.PodUID != "" || c.PodUID != "" {
 		e.fence.freeKey(n.key) // the id has a living owner again
 	}
-	e.keepRecord(now, n, rec)
+	e.keepRecord(now, n, rec, hash)
 	n.clientStamp = e.stamp(now)
 	n.client.Store(uint32(reported(rec)))
-	e.setLease(n, rec)
+	e.setLease(n, rec, e.partition(b.Partition).policy)
 	e.renewed(now, n)
 	e.bind(now, n, b)
 	e.publish(now, n, Added)
@@ -60,10 +61,9 @@ func (e *Engine) insert(now time.Time, key Key) *entry {
 
 // keepRecord takes the new record unless it says exactly what the old one said,
 // so that a repeated registration does not show as a change.
-func (e *Engine) keepRecord(now time.Time, n *entry, rec *Record) {
-	h := contentHash(rec)
-	same := n.rec != nil && n.version.Hash == h
-	n.version = Version{Epoch: e.stamp(now), Dirty: rec.Dirty, Hash: h}
+func (e *Engine) keepRecord(now time.Time, n *entry, rec *Record, hash uint64) {
+	same := n.rec != nil && n.version.Hash == hash
+	n.version = Version{Epoch: e.stamp(now), Dirty: rec.Dirty, Hash: hash}
 	if !same {
 		n.rec = rec
 	}
@@ -72,8 +72,7 @@ func (e *Engine) keepRecord(now time.Time, n *entry, rec *Record) {
 
 // setLease takes the lease's numbers from the record, or the policy's for those
 // it lacks. Durations beyond the policy's maximum are clamped to it.
-func (e *Engine) setLease(n *entry, rec *Record) {
-	p := n.part.Load().policy
+func (e *Engine) setLease(n *entry, rec *Record, p Policy) {
 	interval, duration := rec.RenewalInterval, rec.LeaseDuration
 	if interval <= 0 {
 		interval = p.DefaultInterval
@@ -112,8 +111,8 @@ func (e *Engine) bind(now time.Time, n *entry, b Binding) {
 	old := n.binding
 	if old.PodUID != b.PodUID {
 		dropMember(e.pods, old.PodUID, n)
-		if o := e.overrides[n.key]; o != nil && o.podUID == "" {
-			o.podUID = b.PodUID // set before the pod was known
+		if o := e.overrides[n.key]; o != nil && o.podUID == "" && b.PodUID != "" {
+			e.setOverrideRecord(n.key, &override{status: o.status, at: o.at, podUID: b.PodUID, own: o.own}) // set before the pod was known
 		}
 	}
 	if b.PodUID != "" {
@@ -136,18 +135,16 @@ func (e *Engine) bind(now time.Time, n *entry, b Binding) {
 	e.recount(now, n)
 }
 
-// Rebind changes what is known about an instance's pod. It reports false when
-// there is no such record.
-func (e *Engine) Rebind(now time.Time, key Key, b Binding) bool {
+// Rebind changes what is known about an instance's pod.
+func (e *Engine) Rebind(now time.Time, key Key, b Binding) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := e.entry(key)
 	if n == nil {
-		return false
+		return
 	}
 	e.bind(now, n, b)
 	e.publish(now, n, Modified)
-	return true
 }
 
 // SetVerdict puts the cluster's conclusion about an instance in force.
@@ -169,13 +166,13 @@ func (e *Engine) SetVerdict(now time.Time, key Key, v Verdict) bool {
 
 // Cancel removes an instance at its own request, and with it its override.
 func (e *Engine) Cancel(now time.Time, c Caller, key Key) Outcome {
-	e.Touch(now)
 	if e.fence.blocks(e.mono(now), c, key) {
 		return Fenced
 	}
+	e.Touch(now)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	delete(e.overrides, key)
+	e.setOverrideRecord(key, nil)
 	n := e.entry(key)
 	if n == nil {
 		return NotFound
@@ -188,52 +185,43 @@ func (e *Engine) Cancel(now time.Time, c Caller, key Key) Outcome {
 // Remove takes an instance off the registry because its address now belongs to
 // somebody else. This proves nothing about a pod, so nothing is fenced and the
 // override stays.
-func (e *Engine) Remove(now time.Time, key Key) bool {
+func (e *Engine) Remove(now time.Time, key Key) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := e.entry(key)
 	if n == nil {
-		return false
+		return
 	}
 	e.bury(now, key)
 	e.remove(now, n)
-	return true
 }
 
 // Proof says that a pod is certainly gone.
 type Proof struct {
 	UID string
-	// Addrs are the pod's addresses; with a port for pods on the host network,
-	// which share their address with others, and port 0 for all other pods.
+	// Addrs are the pod's addresses that nobody alive owns; with a port for pods on
+	// the host network, which share their address with others, and port 0 for all
+	// other pods.
 	Addrs []netip.AddrPort
-	// Reason is a stable name such as PodGone.
-	Reason string
 }
 
 // Prove removes every instance bound to the dead pod, ends their overrides and
-// fences the pod. It returns what was removed.
-func (e *Engine) Prove(now time.Time, p Proof) []*Instance {
+// fences the pod.
+func (e *Engine) Prove(now time.Time, p Proof) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var gone []*Instance
 	keys := make([]Key, 0, len(e.pods[p.UID]))
 	for n := range e.pods[p.UID] {
-		if n.view != nil {
-			gone = append(gone, n.view)
-		}
 		keys = append(keys, n.key)
 	}
-	for key, o := range e.overrides {
-		if o.podUID == p.UID {
-			delete(e.overrides, key)
-		}
+	for key := range e.overridden[p.UID] {
+		e.setOverrideRecord(key, nil)
 	}
 	for _, key := range keys {
 		e.bury(now, key)
 		e.remove(now, e.entry(key))
 	}
 	e.fence.add(e.mono(now), p, keys)
-	return gone
 }
 
 // remove drops the entry itself; why is the caller's business.
@@ -256,14 +244,14 @@ func (e *Engine) remove(now time.Time, n *entry) {
 	e.judge(part, e.mono(now))
 }
 
-func addMember(m map[string]map[*entry]struct{}, name string, n *entry) {
+func addMember[V comparable](m map[string]map[V]struct{}, name string, n V) {
 	if m[name] == nil {
-		m[name] = map[*entry]struct{}{}
+		m[name] = map[V]struct{}{}
 	}
 	m[name][n] = struct{}{}
 }
 
-func dropMember(m map[string]map[*entry]struct{}, name string, n *entry) {
+func dropMember[V comparable](m map[string]map[V]struct{}, name string, n V) {
 	delete(m[name], n)
 	if len(m[name]) == 0 {
 		delete(m, name)

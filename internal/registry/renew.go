@@ -14,7 +14,6 @@ import "time"
 // renews.
 func (e *Engine) Renew(now time.Time, c Caller, key Key, b Beat) Renewal {
 	t := e.mono(now)
-	e.lastReq.Store(t)
 	if e.fence.active() && e.fence.blocksSource(t, c) {
 		return Renewal{Outcome: Fenced}
 	}
@@ -23,8 +22,10 @@ func (e *Engine) Renew(now time.Time, c Caller, key Key, b Beat) Renewal {
 		if e.fence.active() && e.fence.blocksOrphan(t, c, key) {
 			return Renewal{Outcome: Fenced}
 		}
+		e.lastReq.Store(t)
 		return Renewal{Outcome: NotFound}
 	}
+	e.lastReq.Store(t)
 	n.lease.renewed.Store(t)
 	n.lease.renewedMS.Store(now.UnixMilli())
 	n.part.Load().beats.Add(1)
@@ -57,6 +58,6 @@ func (e *Engine) renewSlow(now time.Time, key Key, b Beat) Renewal {
 			r.Outcome = Newer
 		}
 	}
-	e.publish(now, n, Modified)
+	r.Changed = e.publish(now, n, Modified)
 	return r
 }

@@ -198,7 +198,7 @@ func (s *scenario) verdict(a args) error {
 }
 
 func (s *scenario) prove(a args) error {
-	p := Proof{UID: a.words[0], Reason: "PodGone"}
+	p := Proof{UID: a.words[0]}
 	if addr := a.opts["addr"]; addr != "" {
 		p.Addrs = []netip.AddrPort{addrPort(addr)}
 	}

@@ -55,7 +55,8 @@ type Instance struct {
 	// Wall-clock times in Unix ms; zero when it never happened.
 	RegisteredMS, UpdatedMS, ServiceUpMS, EvictedMS int64
 
-	lease *lease
+	version int64 // of the snapshot that showed it first
+	lease   *lease
 }
 
 // LastRenewalMS returns the time of the last renewal in Unix ms, live.

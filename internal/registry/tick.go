@@ -42,6 +42,7 @@ func (e *Engine) Tick(now time.Time) Ticked {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.earnCredit(t)
+	e.scans = 1
 	for len(e.due) > 0 && e.due[0].dueAt <= t {
 		e.look(t, heap.Pop(&e.due).(*entry))
 	}
@@ -251,10 +252,11 @@ func (e *Engine) processIsSilent(t int64, n *entry, end int64) bool {
 			return true
 		}
 	}
-	if len(node.members) > 1 || t-end < aloneHold || t < node.scanAt {
+	if len(node.members) > 1 || t-end < aloneHold || t < node.scanAt || e.scans == 0 {
 		return false
 	}
 	node.scanAt = t + scanEvery
+	e.scans--
 	return e.halfRenewedSince(end, n)
 }
 
@@ -276,13 +278,13 @@ func (e *Engine) halfRenewedSince(since int64, but *entry) bool {
 
 // forget drops changes that every client has had time to fetch, and tombstones.
 func (e *Engine) forget(now time.Time) {
-	limit := now.Add(-ChangeRetention).UnixMilli()
+	limit := e.mono(now) - int64(ChangeRetention)
 	snap, changed := e.begin(), false
-	for e.log.len() > 0 && e.log.peek().UpdatedMS < limit {
+	for e.log.len() > 0 && e.log.peek().at < limit {
 		old := e.log.peek()
 		e.log.pop()
-		if snap.changes.get(changeKey(old)) == old {
-			snap.changes = snap.changes.drop(changeKey(old))
+		if current := snap.changes.get(old.key); current != nil && current.version == old.version {
+			snap.changes = snap.changes.drop(old.key)
 			changed = true
 		}
 	}
@@ -290,7 +292,7 @@ func (e *Engine) forget(now time.Time) {
 		snap.Version = e.nextVersion(snap, now)
 		e.snap.Store(snap)
 	}
-	for e.tombQueue.len() > 0 && e.tombQueue.peek().at < e.mono(now)-int64(tombstoneRetention) {
+	for e.tombQueue.len() > maxTombstones || e.tombQueue.len() > 0 && e.tombQueue.peek().at < e.mono(now)-int64(tombstoneRetention) {
 		old := e.tombQueue.peek()
 		e.tombQueue.pop()
 		if e.tombstones[old.key] == old.stamp {

@@ -88,7 +88,7 @@ var cases = map[string]struct {
 	"EndpointTerminating": {
 		verdict.Ending,
 		func(in *verdict.Input) { in.SliceTerminating = true },
-		func(in *verdict.Input) { in.Pod.FromSlice = true },
+		func(in *verdict.Input) { in.Pod = &evidence.Pod{} },
 	},
 	"NodeSpotInterruption": {
 		verdict.HardNotice, taint("aws-node-termination-handler/spot-itn"),

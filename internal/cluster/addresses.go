@@ -1,0 +1,115 @@
+package cluster
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// reclaim updates which addresses the pod says it has, and with them who owns
+// what. A pod that vanished with its node keeps its addresses until it is proven
+// gone, and one that has ended while its object is there: whoever speaks from
+// there is told by it, unless somebody alive has the address.
+func (c *Cluster) reclaim(now time.Time, p *pod) {
+	var next []netip.AddrPort
+	if p.gone == nil || p.gone.Abrupt && !p.proven {
+		next = p.Addresses()
+	}
+	affected := slices.Concat(p.claimed, next)
+	for _, a := range p.claimed {
+		drop(c.claims, a, p)
+	}
+	for _, a := range next {
+		add(c.claims, a, p)
+	}
+	p.claimed = next
+	for _, a := range affected {
+		c.reown(now, a)
+	}
+	if len(p.IPs) == 0 {
+		return // no address for a moment says nothing
+	}
+	for in := range p.insts {
+		c.review(now, in)
+	}
+}
+
+// reown computes who owns an address from the current claims, never from the
+// order of events: a pod whose end has not begun before one that is ending, and
+// that before one that has ended; then the youngest, then the one with the higher
+// UID.
+func (c *Cluster) reown(now time.Time, a netip.AddrPort) {
+	var owner *pod
+	for p := range c.claims[a] {
+		if owner == nil || owner.yields(p) {
+			owner = p
+		}
+	}
+	prev := c.owners[a]
+	if prev == owner {
+		return
+	}
+	if owner == nil {
+		delete(c.owners, a)
+	} else {
+		c.owners[a] = owner
+		if owner.rank() < ended {
+			c.reg.FreeAddr(a)
+		}
+	}
+	for in := range c.byIP[a.Addr()] {
+		c.review(now, in)
+	}
+}
+
+// How far a pod is on its way out.
+const (
+	living = iota
+	ending
+	ended
+)
+
+func (p *pod) rank() int {
+	switch {
+	case p.proven || p.Terminal():
+		return ended
+	case p.gone != nil || p.Deleting:
+		return ending
+	}
+	return living
+}
+
+// alive reports whether the pod's end has not begun.
+func (p *pod) alive() bool { return p.rank() == living }
+
+func (p *pod) yields(o *pod) bool {
+	return cmp.Or(cmp.Compare(o.rank(), p.rank()), p.Created.Compare(o.Created), cmp.Compare(p.UID, o.UID)) < 0
+}
+
+// review applies the one rule about addresses that change hands: a record bound
+// by its address goes when that address has another owner, or its pod another
+// address. About the pod this proves nothing. All other records are bound anew.
+func (c *Cluster) review(now time.Time, in *instance) {
+	p := in.pod
+	if p == nil || !in.byAddress {
+		c.rebind(now, in)
+		return
+	}
+	owner := c.ownerOf(in)
+	switch {
+	case owner != nil && owner != p:
+		c.cancel(now, in, ReasonAddressReused)
+	case len(p.IPs) > 0 && !p.answersAt(in):
+		c.cancel(now, in, ReasonAddressLeft)
+	}
+}
+
+func (c *Cluster) cancel(now time.Time, in *instance, reason string) {
+	ch := change(now, in, in.decided)
+	ch.Reason = reason
+	c.reg.Remove(now, in.key)
+	c.untrack(now, in)
+	c.opts.Observer(ch)
+	c.settle(now, in.key.App)
+}
