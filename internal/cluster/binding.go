@@ -132,9 +132,9 @@ func (in *instance) chooseContainer(known instance) {
 	if found == nil {
 		return
 	}
-	in.container, in.baseline = found.Name, found.ID
+	in.container, in.baseline, in.since = found.Name, found.ID, in.registration
 	if known.pod == in.pod && known.container == found.Name && known.baseline != "" {
-		in.baseline = known.baseline
+		in.baseline, in.since = known.baseline, known.since
 	}
 }
 

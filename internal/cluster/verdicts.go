@@ -106,7 +106,7 @@ func (c *Cluster) input(now time.Time, p *pod, in *instance) verdict.Input {
 	for _, container := range p.Containers {
 		if container.Name == in.container && in.container != "" {
 			i.Life = &verdict.Life{
-				Container: container, Baseline: in.baseline, Changed: p.changed[container.Name],
+				Container: container, Baseline: in.baseline, Since: in.since, Changed: p.changed[container.Name],
 				Request: in.request, Registration: in.registration,
 			}
 		}
@@ -125,6 +125,10 @@ func (c *Cluster) decide(now time.Time, in *instance) {
 	if l := i.Life; l != nil && l.Container.ID != "" && l.Container.Running && l.Baseline != l.Container.ID {
 		if l.Baseline == "" || l.Acknowledged(i.Node) {
 			in.baseline, l.Baseline = l.Container.ID, l.Container.ID
+			in.since = in.registration
+			if in.request.After(in.since) {
+				in.since = in.request
+			}
 		}
 	}
 	in.decided = verdict.Decide(i)

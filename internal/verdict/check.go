@@ -115,7 +115,8 @@ func containerRestarted(in Input) (string, time.Time, bool) {
 // Acknowledged reports whether the new incarnation has been heard: any request
 // after the change was seen, or a registration after the old incarnation ended.
 // The second matters because a fast process registers before the kubelet has
-// told anybody that it runs.
+// told anybody that it runs. The end is told in whole seconds, so the
+// registration of the old incarnation itself must be excluded.
 func (l *Life) Acknowledged(node *evidence.Node) bool {
 	if l.Request.After(l.Changed) {
 		return true
@@ -127,7 +128,7 @@ func (l *Life) Acknowledged(node *evidence.Node) bool {
 	if node != nil {
 		finished = finished.Add(-node.ClockAhead)
 	}
-	return l.Registration.After(finished)
+	return l.Registration.After(finished) && l.Registration.After(l.Since)
 }
 
 func endpointTerminating(in Input) (string, time.Time, bool) {

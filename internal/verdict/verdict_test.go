@@ -214,6 +214,7 @@ func TestANewContainerIsAcknowledgedByItsRegistration(t *testing.T) {
 			in.Node.ClockAhead = tc.ahead
 			in.Life.Container = evidence.Container{Name: "app", ID: "c2", Running: true, Finished: noon.Add(tc.finished)}
 			in.Life.Changed = noon.Add(time.Second)
+			in.Life.Since = noon.Add(-time.Hour)
 			if got := verdict.Decide(in).Reason == ""; got != tc.want {
 				t.Errorf("acknowledged: %v", got)
 			}

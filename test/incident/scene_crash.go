@@ -38,11 +38,6 @@ func ContainerCrash(ctx context.Context, set Setting) (result CrashResult, err e
 	if _, err := view.AwaitStatus(ctx, "UP", ids(pods)...); err != nil {
 		return result, err
 	}
-	// The API tells in whole seconds when a container ended, so a crash in the very
-	// second of the registration could look as if the registration came after it.
-	if err := pass(ctx, time.Second); err != nil {
-		return result, err
-	}
 	crashing := pods[0]
 	before := crashing.Process()
 
