@@ -10,6 +10,7 @@ import (
 
 	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/internal/evidence"
+	"github.com/kureka/kureka/internal/verdict"
 )
 
 // podEvidence reduces a pod to what the rules ask about.
@@ -74,7 +75,15 @@ func containerEvidence(c *corev1.Container, statuses []corev1.ContainerStatus) e
 
 // nodeEvidence reduces a node to what the rules ask about.
 func nodeEvidence(n *corev1.Node) evidence.Node {
-	out := evidence.Node{Name: n.Name}
+	out := evidence.Node{Name: n.Name, Deleting: n.DeletionTimestamp != nil}
+	for _, key := range verdict.Annotations() {
+		if value, ok := n.Annotations[key]; ok {
+			if out.Annotations == nil {
+				out.Annotations = map[string]string{}
+			}
+			out.Annotations[key] = value
+		}
+	}
 	for _, a := range n.Status.Addresses {
 		if a.Type == corev1.NodeInternalIP || a.Type == corev1.NodeExternalIP {
 			out.Addresses = appendAddr(out.Addresses, a.Address)

@@ -42,6 +42,9 @@ func newVerdictMetrics(reg prometheus.Registerer) *verdictMetrics {
 		}),
 	}
 	for _, c := range verdict.Checks() {
+		if c.Class == verdict.Hint {
+			continue
+		}
 		m.changes.WithLabelValues(c.Reason, actionOf(c.Class))
 		m.latency.WithLabelValues(c.Reason)
 	}

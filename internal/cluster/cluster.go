@@ -43,7 +43,7 @@ const (
 	// ReasonRecovered ends a verdict: nothing is against the instance any more.
 	ReasonRecovered = "Recovered"
 	// ReasonHeldByFloor keeps an instance in service although a notice is out,
-	// because it is the last one of its application.
+	// because too few of its application would be left.
 	ReasonHeldByFloor = "HeldByFloor"
 )
 
@@ -64,7 +64,7 @@ type Cluster struct {
 
 	insts   map[registry.Key]*instance
 	byIP    map[netip.Addr]map[*instance]struct{}
-	noticed map[string]map[*instance]struct{} // instances under a hard notice, by application
+	noticed map[string]map[*instance]struct{} // instances under a notice, by application
 	last    map[registry.Key]string           // the workload whose pod an id was bound to last
 	orphans []orphan                          // ids that lost their record, oldest first
 	due     map[*pod]time.Time                // when a verdict may change by itself

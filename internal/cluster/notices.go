@@ -1,75 +1,120 @@
 package cluster
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/kureka/kureka/internal/registry"
+	"github.com/kureka/kureka/internal/verdict"
 )
 
-// settle decides which instances of an application a hard notice takes out: all
-// of them while another instance is in service, all but one otherwise.
+// minInServicePercent is the share of an application's live instances that
+// planned notices leave in service, rounded down, but at least one.
+const minInServicePercent = 50
+
+// settle decides which instances of an application its notices take out. Planned
+// notices leave the application's floor in service, hard ones its last instance.
 func (c *Cluster) settle(now time.Time, app string) {
 	members := c.noticed[app]
 	if len(members) == 0 {
 		return
 	}
-	keep := c.keptInService(app, members)
-	if keep != nil {
-		keep.held = true
-		c.enforce(now, keep) // first, so that at no moment nobody is in service
+	stay := c.keptInService(app, members)
+	for in := range stay { // first, so that at no moment too few are in service
+		in.held = true
+		c.enforce(now, in)
 	}
 	for in := range members {
-		if in != keep {
+		if _, held := stay[in]; !held {
 			in.held = false
 			c.enforce(now, in)
 		}
 	}
 }
 
-// keptInService returns the noticed instance that has to stay in service, nil
-// when one without a notice is: one that is in service already, else the first by
-// id whose client says UP.
-func (c *Cluster) keptInService(app string, members map[*instance]struct{}) *instance {
-	var keep *instance
-	up, _ := c.reg.InService(app)
-	keepUp := false
+// serving is a noticed instance that would be UP without the notice.
+type serving struct {
+	in   *instance
+	isUp bool
+}
+
+// keptInService returns the noticed instances that have to stay in service.
+func (c *Cluster) keptInService(app string, members map[*instance]struct{}) map[*instance]struct{} {
+	var hard, planned []serving
+	up, live := c.reg.InService(app)
 	snap := c.reg.Snapshot()
 	for in := range members {
 		view := snap.Get(in.key)
 		if view == nil || !canServe(view) {
 			continue
 		}
-		isUp := view.Status == registry.Up
-		if isUp {
-			up--
+		s := serving{in, view.Status == registry.Up}
+		if s.isUp {
+			up-- // what is left are those without a notice
 		}
-		if keep == nil || isUp && !keepUp || isUp == keepUp && in.key.ID < keep.key.ID {
-			keep, keepUp = in, isUp
+		if in.decided.Class == verdict.HardNotice {
+			hard = append(hard, s)
+		} else {
+			planned = append(planned, s)
 		}
 	}
-	if up > 0 {
-		return nil
+	stay := map[*instance]struct{}{}
+	keep(stay, planned, floor(live)-up)
+	if up+len(stay) == 0 {
+		keep(stay, hard, 1)
 	}
-	return keep
+	return stay
 }
+
+// keep adds n instances to those that stay: those that are in service already,
+// then by id, so that the choice does not wander.
+func keep(stay map[*instance]struct{}, from []serving, n int) {
+	if n <= 0 {
+		return
+	}
+	slices.SortFunc(from, func(a, b serving) int {
+		if a.isUp != b.isUp {
+			return cmp.Compare(flag(b.isUp), flag(a.isUp))
+		}
+		return cmp.Compare(a.in.key.ID, b.in.key.ID)
+	})
+	for _, s := range from[:min(n, len(from))] {
+		stay[s.in] = struct{}{}
+	}
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func floor(live int) int { return max(1, live*minInServicePercent/100) }
 
 // canServe reports whether an instance would be UP without a verdict.
 func canServe(view *registry.Instance) bool {
 	return view.Client == registry.Up && (view.Override == registry.None || view.Override == registry.Up)
 }
 
-// isLast reports, before an instance is registered, whether it would be the only
-// one in service.
-func (c *Cluster) isLast(in, old *instance) bool {
+// mustStay reports, before an instance is registered, whether its application
+// would have too few in service without it.
+func (c *Cluster) mustStay(in, old *instance) bool {
 	switch {
 	case in.rec.Status != registry.Up && in.rec.Status != registry.None:
 		return false
 	case old != nil && old.held:
 		return true
 	}
-	up, _ := c.reg.InService(in.key.App)
-	if view := c.reg.Snapshot().Get(in.key); view != nil && view.Status == registry.Up {
+	up, live := c.reg.InService(in.key.App)
+	if view := c.reg.Snapshot().Get(in.key); view == nil {
+		live++
+	} else if view.Status == registry.Up {
 		up--
 	}
-	return up == 0
+	if in.decided.Class == verdict.HardNotice {
+		return up == 0
+	}
+	return up < floor(live)
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/kureka/kureka/internal/registry"
-	"github.com/kureka/kureka/internal/verdict"
 )
 
 // Register binds a registration to its pod and stores it with the verdict that
@@ -24,7 +23,7 @@ func (c *Cluster) Register(now time.Time, src netip.Addr, rec *registry.Record) 
 	}
 	c.attach(in, old, candidate, why)
 	c.decide(now, in)
-	in.held = in.decided.Class == verdict.HardNotice && c.isLast(in, old)
+	in.held = in.decided.Class.IsNotice() && c.mustStay(in, old)
 	outcome := c.reg.Register(now, c.caller(src), rec, c.binding(in))
 	if outcome != registry.Done {
 		c.discard(in)

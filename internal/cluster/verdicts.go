@@ -59,7 +59,7 @@ func (c *Cluster) judge(now time.Time, p *pod) {
 			c.prove(now, p, in.decided)
 			return
 		}
-		if in.decided.Class != verdict.HardNotice { // those are settled for the whole application
+		if !in.decided.Class.IsNotice() { // those are settled for the whole application
 			in.held = false
 			c.enforce(now, in)
 		}
@@ -135,7 +135,7 @@ func (c *Cluster) decide(now time.Time, in *instance) {
 	if in.pod != nil {
 		c.wake(in.pod, in.decided)
 	}
-	if in.decided.Class == verdict.HardNotice {
+	if in.decided.Class.IsNotice() {
 		add(c.noticed, in.key.App, in)
 	} else {
 		drop(c.noticed, in.key.App, in)
@@ -147,9 +147,9 @@ func (in *instance) inForce() registry.Verdict {
 	switch class := in.decided.Class; {
 	case class == verdict.Ending:
 		return registry.Verdict{OutOfService: true, Ending: true, Reason: in.decided.Reason}
-	case class == verdict.HardNotice && in.held:
+	case class.IsNotice() && in.held:
 		return registry.Verdict{Reason: ReasonHeldByFloor}
-	case class == verdict.HardNotice:
+	case class.IsNotice():
 		return registry.Verdict{OutOfService: true, Reason: in.decided.Reason}
 	}
 	return registry.Verdict{}

@@ -16,11 +16,16 @@ const (
 type Node struct {
 	Name string
 	// Missing says that the node's object is gone, confirmed by a live read.
-	Missing    bool
+	Missing bool
+	// Deleting says that the node has a deletion timestamp, which only one with
+	// finalizers shows.
+	Deleting   bool
 	Addresses  []netip.Addr
 	PodCIDRs   []netip.Prefix
 	Taints     []Taint
 	Conditions []Condition
+	// Annotations holds only those that some check asks about.
+	Annotations map[string]string
 	// ClockAhead is how far the node's clock runs ahead of ours, measured by its
 	// Lease; the delay of the watch makes it too small, never too large.
 	ClockAhead time.Duration

@@ -1,15 +1,6 @@
 package verdict
 
-import (
-	"strings"
-	"time"
-
-	"github.com/kureka/kureka/internal/evidence"
-)
-
-// abruptHold is how long a pod that vanished together with its node is kept out
-// of service before it is removed, unless its heartbeats stop earlier.
-const abruptHold = 60 * time.Second
+import "time"
 
 // Check is one rule.
 type Check struct {
@@ -24,6 +15,13 @@ type Check struct {
 	ask func(Input) (detail string, until time.Time, fires bool)
 }
 
+// kuredReboot is set by kured while it drains and reboots a node.
+const kuredReboot = "weave.works/kured-reboot-in-progress"
+
+// Annotations returns the keys of the node annotations that checks ask about, so
+// that nothing else of them has to be kept.
+func Annotations() []string { return []string{kuredReboot} }
+
 // Witnesses of a verdict.
 const (
 	WitnessPod   = "pod"
@@ -32,155 +30,51 @@ const (
 )
 
 // checks is the list in the order of deciding. A check never relies on an earlier
-// one having been asked.
+// one having been asked. This is the one place to add a signal; docs/signals.md is
+// generated from it.
 var checks = []Check{
 	{"PodGone", Proof, WitnessPod, "the pod's object is gone", podGone},
 	{"PodFinished", Proof, WitnessPod, "the pod's phase is Failed or Succeeded", podFinished},
-	{"NodeOutOfService", Proof, WitnessNode, "somebody vouches by the out-of-service taint that the node, which is not Ready, is down", nodeOutOfService},
+	{"NodeOutOfService", Proof, WitnessNode, "somebody vouches by the taint `node.kubernetes.io/out-of-service` that the node, which is not Ready, is down", nodeOutOfService},
 
 	{"PodGoneWithNode", Ending, WitnessPod, "the pod went without a grace period while its node was missing or Unknown", podGoneWithNode},
 	{"PodDeleting", Ending, WitnessPod, "the pod has a deletion timestamp", podDeleting},
-	{"PodDisrupted", Ending, WitnessPod, "the pod's condition DisruptionTarget is True", podDisrupted},
+	{"PodDisrupted", Ending, WitnessPod, "the pod's condition `DisruptionTarget` is True", podDisrupted},
 	{"ContainerDown", Ending, WitnessPod, "the instance's container is not running", containerDown},
 	{"ContainerRestarted", Ending, WitnessPod, "the instance's container was replaced and the new one has not been heard", containerRestarted},
 	{"EndpointTerminating", Ending, WitnessSlice, "an EndpointSlice shows the pod terminating while pods cannot be read", endpointTerminating},
 
-	{"NodeSpotInterruption", HardNotice, WitnessNode, "an AWS spot interruption notice", taint("aws-node-termination-handler/spot-itn")},
-	{"NodeImpendingTermination", HardNotice, WitnessNode, "a Google Cloud preemption notice", taint("cloud.google.com/impending-node-termination")},
-	{"NodePreemptScheduled", HardNotice, WitnessNode, "an Azure preemption notice", nodePreemptScheduled},
-	{"NodeTerminating", HardNotice, WitnessNode, "an OpenShift termination notice", condition("Terminating")},
-	{"NodeShuttingDown", HardNotice, WitnessNode, "the kubelet says that the machine is shutting down", nodeShuttingDown},
-	{"NodeGracefulShutdown", HardNotice, WitnessNode, "the node lifecycle condition for a graceful shutdown", condition("GracefulNodeShutdownInProgress")},
-	{"NodeCloudShutdown", HardNotice, WitnessNode, "the cloud says that the machine is stopped", taint("node.cloudprovider.kubernetes.io/shutdown")},
+	{"NodeSpotInterruption", HardNotice, WitnessNode, "AWS spot interruption: taint `aws-node-termination-handler/spot-itn`", taint("aws-node-termination-handler/spot-itn")},
+	{"NodeImpendingTermination", HardNotice, WitnessNode, "Google Cloud preemption: taint `cloud.google.com/impending-node-termination`", taint("cloud.google.com/impending-node-termination")},
+	{"NodePreemptScheduled", HardNotice, WitnessNode, "Azure preemption: condition `VMEventScheduled` with a reason `Preempt…`", vmEvent("Preempt")},
+	{"NodeTerminating", HardNotice, WitnessNode, "OpenShift termination notice: condition `Terminating`", condition("Terminating")},
+	{"NodeShuttingDown", HardNotice, WitnessNode, "the kubelet says that the machine is shutting down: Ready is False with the message `node is shutting down`", nodeShuttingDown},
+	{"NodeGracefulShutdown", HardNotice, WitnessNode, "condition `GracefulNodeShutdownInProgress`", condition("GracefulNodeShutdownInProgress")},
+	{"NodeCloudShutdown", HardNotice, WitnessNode, "the cloud says that the machine is stopped: taint `node.cloudprovider.kubernetes.io/shutdown`", taint("node.cloudprovider.kubernetes.io/shutdown")},
 	{"NodeDeleted", HardNotice, WitnessNode, "the node's object is gone, confirmed by a live read", nodeDeleted},
-}
 
-func podGone(in Input) (string, time.Time, bool) {
-	switch {
-	case in.Gone == nil:
-		return "", time.Time{}, false
-	case in.Gone.Replaced:
-		return "a newer pod has its name", time.Time{}, true
-	case !in.Gone.Abrupt:
-		return "deleted", time.Time{}, true
-	case in.Now.Sub(in.Gone.At) >= abruptHold:
-		return "vanished with its node " + abruptHold.String() + " ago", time.Time{}, true
-	case in.Now.Sub(in.Seen) > late(in.Interval):
-		return "vanished with its node and its heartbeats are late", time.Time{}, true
-	}
-	return "", time.Time{}, false
-}
+	{"NodeDeleting", PlannedNotice, WitnessNode, "the node has a deletion timestamp, as Karpenter's have while they are drained", nodeDeleting},
+	{"NodeScaleDown", PlannedNotice, WitnessNode, "cluster-autoscaler removes the node: taint `ToBeDeletedByClusterAutoscaler`", taint("ToBeDeletedByClusterAutoscaler")},
+	{"NodeLifecycleTermination", PlannedNotice, WitnessNode, "AWS scaling group ends the machine: taint `aws-node-termination-handler/asg-lifecycle-termination`", taint("aws-node-termination-handler/asg-lifecycle-termination")},
+	{"NodeScheduledMaintenance", PlannedNotice, WitnessNode, "AWS scheduled event: taint `aws-node-termination-handler/scheduled-maintenance`", taint("aws-node-termination-handler/scheduled-maintenance")},
+	{"NodeRedeployScheduled", PlannedNotice, WitnessNode, "Azure redeploys the machine: condition `VMEventScheduled` with a reason `Redeploy…`", vmEvent("Redeploy")},
+	{"NodeTerminateScheduled", PlannedNotice, WitnessNode, "Azure ends the machine: condition `VMEventScheduled` with a reason `Terminate…`", vmEvent("Terminate")},
+	{"NodeRebootScheduled", PlannedNotice, WitnessNode, "Azure reboots the machine: condition `VMEventScheduled` with a reason `Reboot…`", vmEvent("Reboot")},
+	{"NodeRebootInProgress", PlannedNotice, WitnessNode, "kured drains and reboots the node: annotation `weave.works/kured-reboot-in-progress`", annotation(kuredReboot)},
+	{"NodeMaintenance", PlannedNotice, WitnessNode, "bare metal maintenance: taint `baremetal.cluster.gke.io/maintenance`", taint("baremetal.cluster.gke.io/maintenance")},
+	{"NodeRemediation", PlannedNotice, WitnessNode, "medik8s is about to fence the node: taint `remediation.medik8s.io/self-node-remediation`", taint("remediation.medik8s.io/self-node-remediation")},
+	{"NodeDrainInProgress", PlannedNotice, WitnessNode, "condition `DrainInProgress`", condition("DrainInProgress")},
+	{"NodeMaintenanceInProgress", PlannedNotice, WitnessNode, "condition `MaintenanceInProgress`", condition("MaintenanceInProgress")},
 
-// late is the silence after which a rhythm counts as broken.
-func late(interval time.Duration) time.Duration { return interval + 3*time.Second }
-
-func podGoneWithNode(in Input) (string, time.Time, bool) {
-	if in.Gone == nil || !in.Gone.Abrupt {
-		return "", time.Time{}, false
-	}
-	until := in.Gone.At.Add(abruptHold)
-	if l := in.Seen.Add(late(in.Interval)); l.Before(until) {
-		until = l
-	}
-	return "waiting for its heartbeats to stop", until, true
-}
-
-func podFinished(in Input) (string, time.Time, bool) {
-	return "phase " + string(in.Pod.Phase), time.Time{}, in.Pod.Terminal()
-}
-
-func podDeleting(in Input) (string, time.Time, bool) {
-	return "", time.Time{}, in.Pod.Deleting
-}
-
-func podDisrupted(in Input) (string, time.Time, bool) {
-	return in.Pod.Disruption, time.Time{}, in.Pod.Disruption != ""
-}
-
-func containerDown(in Input) (string, time.Time, bool) {
-	if in.Life == nil || in.Life.Container.ID == "" {
-		return "", time.Time{}, false // never started: nothing has ended
-	}
-	return "container " + in.Life.Container.Name, time.Time{}, !in.Life.Container.Running
-}
-
-func containerRestarted(in Input) (string, time.Time, bool) {
-	l := in.Life
-	if l == nil || l.Baseline == "" || l.Container.ID == l.Baseline {
-		return "", time.Time{}, false
-	}
-	return "container " + l.Container.Name, time.Time{}, !l.Acknowledged(in.Node)
-}
-
-// Acknowledged reports whether the new incarnation has been heard: any request
-// after the change was seen, or a registration after the old incarnation ended.
-// The second matters because a fast process registers before the kubelet has
-// told anybody that it runs. The end is told in whole seconds, so the
-// registration of the old incarnation itself must be excluded.
-func (l *Life) Acknowledged(node *evidence.Node) bool {
-	if l.Request.After(l.Changed) {
-		return true
-	}
-	if l.Container.Finished.IsZero() {
-		return false
-	}
-	finished := l.Container.Finished
-	if node != nil {
-		finished = finished.Add(-node.ClockAhead)
-	}
-	return l.Registration.After(finished) && l.Registration.After(l.Since)
-}
-
-func endpointTerminating(in Input) (string, time.Time, bool) {
-	return "", time.Time{}, in.SliceTerminating
-}
-
-func nodeOutOfService(in Input) (string, time.Time, bool) {
-	if in.Node == nil || in.Node.Condition("Ready").Status == evidence.True {
-		return "", time.Time{}, false
-	}
-	t, ok := in.Node.Taint("node.kubernetes.io/out-of-service")
-	return t.Value, time.Time{}, ok
-}
-
-func nodeShuttingDown(in Input) (string, time.Time, bool) {
-	if in.Node == nil {
-		return "", time.Time{}, false
-	}
-	c := in.Node.Condition("Ready")
-	return c.Message, time.Time{}, c.Status == evidence.False && strings.Contains(c.Message, "node is shutting down")
-}
-
-// nodePreemptScheduled reads the node problem detector's condition on Azure; its
-// reason names the kind of event.
-func nodePreemptScheduled(in Input) (string, time.Time, bool) {
-	if in.Node == nil {
-		return "", time.Time{}, false
-	}
-	c := in.Node.Condition("VMEventScheduled")
-	return c.Message, time.Time{}, c.Status == evidence.True && strings.HasPrefix(c.Reason, "Preempt")
-}
-
-func nodeDeleted(in Input) (string, time.Time, bool) {
-	return "", time.Time{}, in.Node != nil && in.Node.Missing
-}
-
-func taint(key string) func(Input) (string, time.Time, bool) {
-	return func(in Input) (string, time.Time, bool) {
-		if in.Node == nil {
-			return "", time.Time{}, false
-		}
-		t, ok := in.Node.Taint(key)
-		return t.Value, time.Time{}, ok
-	}
-}
-
-func condition(kind string) func(Input) (string, time.Time, bool) {
-	return func(in Input) (string, time.Time, bool) {
-		if in.Node == nil {
-			return "", time.Time{}, false
-		}
-		c := in.Node.Condition(kind)
-		return c.Reason, time.Time{}, c.Status == evidence.True
-	}
+	{"NodeCordoned", Hint, WitnessNode, "taint `node.kubernetes.io/unschedulable`", taint("node.kubernetes.io/unschedulable")},
+	{"NodeUnreachable", Hint, WitnessNode, "the control plane does not hear the node: Ready is Unknown", nodeUnreachable},
+	{"NodeDisrupted", Hint, WitnessNode, "Karpenter considers the node: taint `karpenter.sh/disrupted`; it may take that back", taint("karpenter.sh/disrupted")},
+	{"NodeDeletionCandidate", Hint, WitnessNode, "cluster-autoscaler considers the node: taint `DeletionCandidateOfClusterAutoscaler`", taint("DeletionCandidateOfClusterAutoscaler")},
+	{"NodeRebalanceAdvised", Hint, WitnessNode, "AWS rebalance recommendation: taint `aws-node-termination-handler/rebalance-recommendation`", taint("aws-node-termination-handler/rebalance-recommendation")},
+	{"NodeFreezeScheduled", Hint, WitnessNode, "Azure pauses the machine for seconds: condition `VMEventScheduled` with a reason `Freeze…`", vmEvent("Freeze")},
+	{"NodeMaintenancePlanned", Hint, WitnessNode, "condition `MaintenancePlanned`", condition("MaintenancePlanned")},
+	{"NodeMemoryPressure", Hint, WitnessNode, "taint `node.kubernetes.io/memory-pressure`", taint("node.kubernetes.io/memory-pressure")},
+	{"NodeDiskPressure", Hint, WitnessNode, "taint `node.kubernetes.io/disk-pressure`", taint("node.kubernetes.io/disk-pressure")},
+	{"NodePIDPressure", Hint, WitnessNode, "taint `node.kubernetes.io/pid-pressure`", taint("node.kubernetes.io/pid-pressure")},
+	{"PodNotReady", Hint, WitnessPod, "the pod's condition Ready is not True", podNotReady},
 }

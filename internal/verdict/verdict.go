@@ -20,12 +20,22 @@ const (
 	// HardNotice takes it out of service unless it is the last one in service of
 	// its application: its node is about to go.
 	HardNotice
+	// PlannedNotice takes it out of service as far as the application's floor
+	// allows: its node is to be drained, which honours disruption budgets and may
+	// take long.
+	PlannedNotice
+	// Hint does nothing. It is shown to people.
+	Hint
 )
 
-var classNames = [...]string{"none", "proof", "ending", "hard-notice"}
+var classNames = [...]string{"none", "proof", "ending", "hard-notice", "planned-notice", "hint"}
 
 // String returns a stable name for metrics and explanations.
 func (c Class) String() string { return classNames[c] }
+
+// IsNotice reports whether the class speaks of the instance's node and not of its
+// own end, so that the application's floor limits what it does.
+func (c Class) IsNotice() bool { return c == HardNotice || c == PlannedNotice }
 
 // Verdict is what follows from the evidence about one instance.
 type Verdict struct {
@@ -82,9 +92,12 @@ type Answer struct {
 	Detail string
 }
 
-// Decide returns the verdict of the first check that fires.
+// Decide returns the verdict of the first check that fires and does more than hint.
 func Decide(in Input) Verdict {
 	for _, c := range checks {
+		if c.Class == Hint {
+			continue
+		}
 		detail, until, fires := c.ask(in)
 		if fires {
 			return Verdict{Class: c.Class, Reason: c.Reason, Witness: c.Witness, Detail: detail, NextCheck: until}

@@ -94,6 +94,53 @@ var cases = map[string]struct {
 		verdict.HardNotice, taint("aws-node-termination-handler/spot-itn"),
 		taint("aws-node-termination-handler/rebalance-recommendation"),
 	},
+	"NodeDeleting": {
+		verdict.PlannedNotice,
+		func(in *verdict.Input) { in.Node.Deleting = true },
+		taint("karpenter.sh/disrupted"), // may be taken back
+	},
+	"NodeScaleDown": {
+		verdict.PlannedNotice, taint("ToBeDeletedByClusterAutoscaler"), taint("DeletionCandidateOfClusterAutoscaler"),
+	},
+	"NodeLifecycleTermination": {
+		verdict.PlannedNotice, taint("aws-node-termination-handler/asg-lifecycle-termination"), taint("aws-node-termination-handler/other"),
+	},
+	"NodeScheduledMaintenance": {
+		verdict.PlannedNotice, taint("aws-node-termination-handler/scheduled-maintenance"), taint("node.kubernetes.io/unschedulable"),
+	},
+	"NodeRedeployScheduled": {
+		verdict.PlannedNotice,
+		condition("VMEventScheduled", evidence.True, "RedeployScheduled", ""), condition("VMEventScheduled", evidence.False, "RedeployScheduled", ""),
+	},
+	"NodeTerminateScheduled": {
+		verdict.PlannedNotice,
+		condition("VMEventScheduled", evidence.True, "TerminateScheduled", ""), condition("VMEventScheduled", evidence.True, "NoEvent", ""),
+	},
+	"NodeRebootScheduled": {
+		verdict.PlannedNotice,
+		condition("VMEventScheduled", evidence.True, "RebootScheduled", ""), condition("VMEventScheduled", evidence.Unknown, "RebootScheduled", ""),
+	},
+	"NodeRebootInProgress": {
+		verdict.PlannedNotice,
+		func(in *verdict.Input) {
+			in.Node.Annotations = map[string]string{"weave.works/kured-reboot-in-progress": "2026"}
+		},
+		func(in *verdict.Input) {
+			in.Node.Annotations = map[string]string{"weave.works/kured-most-recent-reboot-needed": "2026"}
+		},
+	},
+	"NodeMaintenance": {
+		verdict.PlannedNotice, taint("baremetal.cluster.gke.io/maintenance"), taint("node.kubernetes.io/memory-pressure"),
+	},
+	"NodeRemediation": {
+		verdict.PlannedNotice, taint("remediation.medik8s.io/self-node-remediation"), taint("remediator.kubernetes.azure.com/unschedulable"),
+	},
+	"NodeDrainInProgress": {
+		verdict.PlannedNotice, condition("DrainInProgress", evidence.True, "", ""), condition("DrainInProgress", evidence.False, "", ""),
+	},
+	"NodeMaintenanceInProgress": {
+		verdict.PlannedNotice, condition("MaintenanceInProgress", evidence.True, "", ""), condition("MaintenancePlanned", evidence.True, "", ""),
+	},
 	"NodeImpendingTermination": {
 		verdict.HardNotice, taint("cloud.google.com/impending-node-termination"), taint("cloud.google.com/gke-spot"),
 	},
@@ -129,6 +176,9 @@ var cases = map[string]struct {
 
 func TestEachCheckDecidesOnItsEvidenceAndNotBeside(t *testing.T) {
 	for _, check := range verdict.Checks() {
+		if check.Class == verdict.Hint {
+			continue
+		}
 		tc, ok := cases[check.Reason]
 		if !ok {
 			t.Errorf("check %s has no case", check.Reason)
@@ -220,4 +270,53 @@ func TestANewContainerIsAcknowledgedByItsRegistration(t *testing.T) {
 			}
 		})
 	}
+}
+
+// hints are inputs that people are told of and that change nothing.
+var hints = map[string]func(*verdict.Input){
+	"NodeCordoned":           taint("node.kubernetes.io/unschedulable"),
+	"NodeUnreachable":        func(in *verdict.Input) { in.Node.Conditions[0].Status = evidence.Unknown },
+	"NodeDisrupted":          taint("karpenter.sh/disrupted"),
+	"NodeDeletionCandidate":  taint("DeletionCandidateOfClusterAutoscaler"),
+	"NodeRebalanceAdvised":   taint("aws-node-termination-handler/rebalance-recommendation"),
+	"NodeFreezeScheduled":    condition("VMEventScheduled", evidence.True, "FreezeScheduled", ""),
+	"NodeMaintenancePlanned": condition("MaintenancePlanned", evidence.True, "", ""),
+	"NodeMemoryPressure":     taint("node.kubernetes.io/memory-pressure"),
+	"NodeDiskPressure":       taint("node.kubernetes.io/disk-pressure"),
+	"NodePIDPressure":        taint("node.kubernetes.io/pid-pressure"),
+	"PodNotReady":            func(in *verdict.Input) { in.Pod.Ready = false },
+}
+
+func TestHintsAreShownAndDecideNothing(t *testing.T) {
+	for _, check := range verdict.Checks() {
+		if check.Class != verdict.Hint {
+			continue
+		}
+		t.Run(check.Reason, func(t *testing.T) {
+			give, ok := hints[check.Reason]
+			if !ok {
+				t.Fatal("no case")
+			}
+			in := healthy()
+			if fires(in, check.Reason) {
+				t.Error("fires on a healthy instance")
+			}
+			give(&in)
+			if !fires(in, check.Reason) {
+				t.Error("is not shown")
+			}
+			if v := verdict.Decide(in); v != (verdict.Verdict{}) {
+				t.Errorf("decided %+v", v)
+			}
+		})
+	}
+}
+
+func fires(in verdict.Input, check string) bool {
+	for _, a := range verdict.Explain(in) {
+		if a.Check == check {
+			return a.Fires
+		}
+	}
+	return false
 }

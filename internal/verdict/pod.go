@@ -1,0 +1,95 @@
+package verdict
+
+import (
+	"time"
+
+	"github.com/kureka/kureka/internal/evidence"
+)
+
+// abruptHold is how long a pod that vanished together with its node is kept out
+// of service before it is removed, unless its heartbeats stop earlier.
+const abruptHold = 60 * time.Second
+
+func podGone(in Input) (string, time.Time, bool) {
+	switch {
+	case in.Gone == nil:
+		return "", time.Time{}, false
+	case in.Gone.Replaced:
+		return "a newer pod has its name", time.Time{}, true
+	case !in.Gone.Abrupt:
+		return "deleted", time.Time{}, true
+	case in.Now.Sub(in.Gone.At) >= abruptHold:
+		return "vanished with its node " + abruptHold.String() + " ago", time.Time{}, true
+	case in.Now.Sub(in.Seen) > late(in.Interval):
+		return "vanished with its node and its heartbeats are late", time.Time{}, true
+	}
+	return "", time.Time{}, false
+}
+
+// late is the silence after which a rhythm counts as broken.
+func late(interval time.Duration) time.Duration { return interval + 3*time.Second }
+
+func podGoneWithNode(in Input) (string, time.Time, bool) {
+	if in.Gone == nil || !in.Gone.Abrupt {
+		return "", time.Time{}, false
+	}
+	until := in.Gone.At.Add(abruptHold)
+	if l := in.Seen.Add(late(in.Interval)); l.Before(until) {
+		until = l
+	}
+	return "waiting for its heartbeats to stop", until, true
+}
+
+func podFinished(in Input) (string, time.Time, bool) {
+	return "phase " + string(in.Pod.Phase), time.Time{}, in.Pod.Terminal()
+}
+
+func podDeleting(in Input) (string, time.Time, bool) {
+	return "", time.Time{}, in.Pod.Deleting
+}
+
+func podDisrupted(in Input) (string, time.Time, bool) {
+	return in.Pod.Disruption, time.Time{}, in.Pod.Disruption != ""
+}
+
+func containerDown(in Input) (string, time.Time, bool) {
+	if in.Life == nil || in.Life.Container.ID == "" {
+		return "", time.Time{}, false // never started: nothing has ended
+	}
+	return "container " + in.Life.Container.Name, time.Time{}, !in.Life.Container.Running
+}
+
+func containerRestarted(in Input) (string, time.Time, bool) {
+	l := in.Life
+	if l == nil || l.Baseline == "" || l.Container.ID == l.Baseline {
+		return "", time.Time{}, false
+	}
+	return "container " + l.Container.Name, time.Time{}, !l.Acknowledged(in.Node)
+}
+
+// Acknowledged reports whether the new incarnation has been heard: any request
+// after the change was seen, or a registration after the old incarnation ended.
+// The second matters because a fast process registers before the kubelet has
+// told anybody that it runs. The end is told in whole seconds, so the
+// registration of the old incarnation itself must be excluded.
+func (l *Life) Acknowledged(node *evidence.Node) bool {
+	if l.Request.After(l.Changed) {
+		return true
+	}
+	if l.Container.Finished.IsZero() {
+		return false
+	}
+	finished := l.Container.Finished
+	if node != nil {
+		finished = finished.Add(-node.ClockAhead)
+	}
+	return l.Registration.After(finished) && l.Registration.After(l.Since)
+}
+
+func endpointTerminating(in Input) (string, time.Time, bool) {
+	return "", time.Time{}, in.SliceTerminating
+}
+
+func podNotReady(in Input) (string, time.Time, bool) {
+	return "", time.Time{}, in.Pod.UID != "" && !in.Pod.Ready
+}
