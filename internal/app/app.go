@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/dashboard"
 	"github.com/kureka/kureka/internal/registry"
 	"github.com/kureka/kureka/internal/server"
 	"github.com/kureka/kureka/internal/version"
@@ -132,7 +134,7 @@ func (a *App) listen(ctx context.Context) error {
 		name, flag, addr string
 		srv              *http.Server
 	}{
-		{"Eureka API", "registry-bind-address", a.opts.RegistryAddr, server.NewHTTPServer(api, server.Limits{})},
+		{"Eureka API", "registry-bind-address", a.opts.RegistryAddr, server.NewHTTPServer(a.withDashboard(api), server.Limits{})},
 		{"metrics", "metrics-bind-address", a.opts.MetricsAddr, smallServer(metricsHandler(a.metrics))},
 		{"probes", "health-probe-bind-address", a.opts.ProbeAddr, smallServer(a.probes())},
 	}
@@ -148,6 +150,26 @@ func (a *App) listen(ctx context.Context) error {
 		a.servers = append(a.servers, listening{s.name, s.srv, l})
 	}
 	return nil
+}
+
+// withDashboard puts the answers for people beside the API. The path is compared
+// as it came: a multiplexer would redirect what clients send.
+func (a *App) withDashboard(api http.Handler) http.Handler {
+	if a.opts.Dashboard == DashboardOff {
+		return api
+	}
+	opts := dashboard.Options{View: a.cluster, Registry: a.reg, Clock: time.Now, Logger: a.log.WithName("dashboard")}
+	if a.watch != nil {
+		opts.Watches = a.watch.states
+	}
+	people := dashboard.New(opts)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.EscapedPath(), dashboard.Prefix) {
+			people.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
 }
 
 // explainListen says what to do about an address that cannot be had.

@@ -104,8 +104,17 @@ func TestStandaloneServesTheRegistryProbesAndMetrics(t *testing.T) {
 			t.Errorf("metrics (%d) lack %s", code, want)
 		}
 	}
+	if code, body := ask(t, a.Addr(), http.MethodGet, "/kureka/v1/instances/DEMO/a", ""); code != http.StatusOK || !strings.Contains(body, `"NoPodOwnsAddress"`) {
+		t.Errorf("explaining: %d %s", code, body)
+	}
 	if err := stop(); err != nil {
 		t.Errorf("stopping: %v", err)
+	}
+	o := options(Standalone)
+	o.Dashboard = DashboardOff
+	a, _ = start(t, o)
+	if code, _ := ask(t, a.Addr(), http.MethodGet, "/kureka/v1/view", ""); code != http.StatusNotFound {
+		t.Errorf("switched off: %d", code)
 	}
 }
 

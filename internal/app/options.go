@@ -38,6 +38,7 @@ type Options struct {
 	// StartGate is Auto, Off, or how long list reads are refused after the start.
 	StartGate      string
 	TrustedProxies []string
+	Dashboard      string // On or Off
 	MaxInstances   int
 	LogLevel       int // 0: changes of state, 1: details
 
@@ -47,17 +48,20 @@ type Options struct {
 	WatchNamespaces []string
 }
 
-// Values of StartGate besides a duration.
+// Values of StartGate besides a duration, and of Dashboard.
 const (
 	GateAuto = "Auto"
 	GateOff  = "Off"
+
+	DashboardOn  = "On"
+	DashboardOff = "Off"
 )
 
 // DefaultOptions returns the settings without any flag.
 func DefaultOptions() Options {
 	return Options{
 		RegistryAddr: ":8761", MetricsAddr: ":8080", ProbeAddr: ":8081",
-		StartGate: GateAuto, MaxInstances: registry.DefaultMaxInstances,
+		StartGate: GateAuto, Dashboard: DashboardOn, MaxInstances: registry.DefaultMaxInstances,
 		Namespace: ownNamespace(), CanaryName: "kureka",
 	}
 }
@@ -130,6 +134,7 @@ func (o *Options) bind(f *pflag.FlagSet) {
 		"how long list reads are refused after the start, so that clients keep what they have: Auto, Off or a duration up to 10m")
 	f.StringSliceVar(&o.TrustedProxies, "trusted-proxies", o.TrustedProxies,
 		"addresses or ranges of proxies in front of the API, whose requests have an unknown source")
+	f.StringVar(&o.Dashboard, "dashboard", o.Dashboard, "On answers people's questions under /kureka/v1 on the address of the API, Off does not")
 	f.IntVar(&o.MaxInstances, "max-instances", o.MaxInstances, "instances that the registry holds at most")
 	f.IntVar(&o.LogLevel, "log-level", o.LogLevel, "0 logs changes of state, 1 details")
 	f.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "manager: kubeconfig file; in a pod its service account is used")
@@ -157,6 +162,9 @@ func (o *Options) Validate() error {
 	}
 	if _, err := o.proxies(); err != nil {
 		errs = append(errs, err)
+	}
+	if o.Dashboard != DashboardOn && o.Dashboard != DashboardOff {
+		errs = append(errs, fmt.Errorf("--dashboard %q: want On or Off", o.Dashboard))
 	}
 	if o.MaxInstances < 1 {
 		errs = append(errs, fmt.Errorf("--max-instances %d: want at least 1", o.MaxInstances))

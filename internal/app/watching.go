@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 
 	"github.com/kureka/kureka/controllers"
 	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/dashboard"
 	"github.com/kureka/kureka/internal/version"
 )
 
@@ -93,6 +96,17 @@ func loadConfig(kubeconfig string) (*rest.Config, error) {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	return cfg, nil
+}
+
+// states tells people how the watches are doing.
+func (w *watching) states() []dashboard.Watch {
+	states := w.watcher.States()
+	out := make([]dashboard.Watch, 0, len(states))
+	for _, s := range states {
+		out = append(out, dashboard.Watch{Resource: s.Resource, Synced: s.Synced, Problem: s.Problem})
+	}
+	slices.SortFunc(out, func(a, b dashboard.Watch) int { return strings.Compare(a.Resource, b.Resource) })
+	return out
 }
 
 func (w *watching) changed(ch cluster.Change) { w.events.Changed(ch) }

@@ -110,6 +110,6 @@ func (c *Cluster) cancel(now time.Time, in *instance, reason string) {
 	ch.Reason = reason
 	c.reg.Remove(now, in.key)
 	c.untrack(now, in)
-	c.opts.Observer(ch)
+	c.report(ch)
 	c.settle(now, in.key.App)
 }

@@ -196,7 +196,7 @@ func (c *Cluster) reportShared(now time.Time, in, before *instance) {
 		return
 	}
 	p := in.rivals[0]
-	c.opts.Observer(Change{
+	c.report(Change{
 		At: now, Key: in.key, Namespace: p.Namespace, Pod: p.Name, PodUID: p.UID, Node: p.Node,
 		To: registry.Up, Reason: UnboundSharedID, Witness: "registry", Detail: "another pod registers the same instance id",
 	})

@@ -68,6 +68,7 @@ type Cluster struct {
 	last    map[registry.Key]string           // the workload whose pod an id was bound to last
 	orphans []orphan                          // ids that lost their record, oldest first
 	due     map[*pod]time.Time                // when a verdict may change by itself
+	changes changeLog
 
 	readable bool // pods can be read
 	canary   time.Time

@@ -114,14 +114,19 @@ func (c *Cluster) input(now time.Time, p *pod, in *instance) verdict.Input {
 	return i
 }
 
-// decide asks the rules about one instance. A new incarnation that has been
-// heard becomes the one the instance belongs to. Of an instance without a pod
+// inputFor gathers what the rules look at for an instance. Of one without a pod
 // only slices can speak, while pods cannot be read.
-func (c *Cluster) decide(now time.Time, in *instance) {
-	i := verdict.Input{Now: now, Pod: &evidence.Pod{}, SliceTerminating: !c.readable && c.ends.addressEnds(in.ip)}
+func (c *Cluster) inputFor(now time.Time, in *instance) verdict.Input {
 	if in.pod != nil {
-		i = c.input(now, in.pod, in)
+		return c.input(now, in.pod, in)
 	}
+	return verdict.Input{Now: now, Pod: &evidence.Pod{}, Seen: now, SliceTerminating: !c.readable && c.ends.addressEnds(in.ip)}
+}
+
+// decide asks the rules about one instance. A new incarnation that has been
+// heard becomes the one the instance belongs to.
+func (c *Cluster) decide(now time.Time, in *instance) {
+	i := c.inputFor(now, in)
 	if l := i.Life; l != nil && l.Container.ID != "" && l.Container.Running && l.Baseline != l.Container.ID {
 		if l.Baseline == "" || l.Acknowledged(i.Node) {
 			in.baseline, l.Baseline = l.Container.ID, l.Container.ID
@@ -170,7 +175,7 @@ func (c *Cluster) enforce(now time.Time, in *instance) {
 			ch.Reason = ReasonHeldByFloor
 		}
 	}
-	c.opts.Observer(ch)
+	c.report(ch)
 }
 
 func change(now time.Time, in *instance, v verdict.Verdict) Change {
@@ -191,7 +196,7 @@ func (c *Cluster) prove(now time.Time, p *pod, v verdict.Verdict) {
 	for in := range p.insts {
 		ch := change(now, in, v)
 		c.untrack(now, in)
-		c.opts.Observer(ch)
+		c.report(ch)
 	}
 	if p.gone != nil {
 		c.forgetPod(now, p)

@@ -1,0 +1,132 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/kureka/kureka/internal/registry"
+	"github.com/kureka/kureka/internal/verdict"
+)
+
+// historyLength is how many changes are kept for people to ask about.
+const historyLength = 10_000
+
+// changeLog is a ring of the newest changes.
+type changeLog struct {
+	ring []Change
+	next int
+}
+
+func (h *changeLog) add(ch Change) {
+	if len(h.ring) < historyLength {
+		h.ring = append(h.ring, ch)
+		return
+	}
+	h.ring[h.next] = ch
+	h.next = (h.next + 1) % historyLength
+}
+
+// report keeps a change and tells the observer.
+func (c *Cluster) report(ch Change) {
+	c.changes.add(ch)
+	c.opts.Observer(ch)
+}
+
+// Changes returns the newest changes that match, the newest first, at most limit.
+func (c *Cluster) Changes(limit int, match func(Change) bool) []Change {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	var out []Change
+	h := &c.changes
+	for i := range h.ring {
+		ch := h.ring[(h.next+len(h.ring)-1-i)%len(h.ring)]
+		if len(out) >= limit {
+			break
+		}
+		if match(ch) {
+			out = append(out, ch)
+		}
+	}
+	return out
+}
+
+// Explanation is everything that is known about one instance and why it is shown
+// as it is.
+type Explanation struct {
+	Key registry.Key
+	// Shown is the instance as listed; nil when it is not.
+	Shown *registry.Instance
+	// Source is the address the registration came from, empty if unknown.
+	Source string
+	// Pod is the pod it is bound to; nil when Unbound says why there is none.
+	Pod     *ExplainedPod
+	Unbound string
+	// Rivals are the living pods that used the same id before.
+	Rivals []string
+	// Checks is what every check says, in the order of deciding; Verdict is what
+	// follows, and Held says that the application's floor keeps it from acting.
+	Checks  []verdict.Answer
+	Verdict verdict.Verdict
+	Held    bool
+	// InService and Live count the application's instances, Floor is how many of
+	// them planned notices leave in service.
+	InService, Live, Floor int
+	LastRenewal            time.Time
+	ViewFresh              bool
+}
+
+// ExplainedPod is a pod as far as an explanation tells of it.
+type ExplainedPod struct {
+	Namespace, Name, UID, Node string
+	Phase                      string
+	Ready, Deleting            bool
+	// Container is the instance's container, if it has one of its own.
+	Container string
+}
+
+// Explain returns what is known about an instance, false if there is none.
+func (c *Cluster) Explain(now time.Time, key registry.Key) (Explanation, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	in := c.insts[key]
+	if in == nil {
+		return Explanation{}, false
+	}
+	e := Explanation{
+		Key: key, Shown: c.reg.Snapshot().Get(key), Unbound: in.unbound,
+		Verdict: in.decided, Held: in.held, ViewFresh: c.fresh, Checks: verdict.Explain(c.inputFor(now, in)),
+	}
+	if in.source.IsValid() {
+		e.Source = in.source.String()
+	}
+	e.LastRenewal, _ = c.reg.LastSeen(key)
+	e.InService, e.Live = c.reg.InService(key.App)
+	e.Floor = floor(e.Live)
+	for _, r := range in.rivals {
+		e.Rivals = append(e.Rivals, r.Namespace+"/"+r.Name)
+	}
+	if p := in.pod; p != nil {
+		e.Pod = &ExplainedPod{
+			Namespace: p.Namespace, Name: p.Name, UID: p.UID, Node: p.Node, Phase: string(p.Phase),
+			Ready: p.Ready, Deleting: p.Deleting, Container: in.container,
+		}
+	}
+	return e, true
+}
+
+// View is how well the cluster is seen.
+type View struct {
+	Fresh, PodsReadable   bool
+	LastCanary, LastLease time.Time // zero if never
+	Pods, Nodes           int
+	Instances             int
+}
+
+// View returns how well the cluster is seen.
+func (c *Cluster) View() View {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return View{
+		Fresh: c.fresh, PodsReadable: c.readable, LastCanary: c.canary, LastLease: c.leases,
+		Pods: len(c.pods), Nodes: len(c.nodes), Instances: len(c.insts),
+	}
+}

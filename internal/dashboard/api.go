@@ -1,0 +1,170 @@
+package dashboard
+
+import (
+	_ "embed" // for the description of the API
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/registry"
+)
+
+// Prefix is the path under which everything of this package is answered.
+const Prefix = "/kureka/v1/"
+
+// maxChanges is how many changes one answer holds at most, defaultChanges how
+// many if the question does not say.
+const (
+	maxChanges     = 10_000
+	defaultChanges = 100
+)
+
+//go:embed openapi.yaml
+var openAPI []byte
+
+// View is what the API asks the cluster view.
+type View interface {
+	Explain(now time.Time, key registry.Key) (cluster.Explanation, bool)
+	Changes(limit int, match func(cluster.Change) bool) []cluster.Change
+	View() cluster.View
+}
+
+// Registry is what the API asks the registry.
+type Registry interface {
+	Partitions(now time.Time) []registry.PartitionStats
+}
+
+// Watch is how one watch of the API server is doing.
+type Watch struct {
+	Resource string `json:"resource"`
+	Synced   bool   `json:"synced"`
+	Problem  string `json:"problem,omitempty"`
+}
+
+// Options configure the API. View, Registry and Clock are required.
+type Options struct {
+	View     View
+	Registry Registry
+	// Watches returns the state of the watches; nil without a cluster.
+	Watches func() []Watch
+	Clock   func() time.Time
+	Logger  logr.Logger
+}
+
+// New returns the handler of everything under Prefix.
+func New(opts Options) http.Handler { return &api{opts} }
+
+type api struct{ Options }
+
+// ServeHTTP answers one question. Paths are split before they are decoded,
+// because instance ids may contain anything.
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		a.fail(w, http.StatusMethodNotAllowed, "only GET and HEAD are answered here")
+		return
+	}
+	path := strings.Trim(strings.TrimPrefix(r.URL.EscapedPath(), Prefix), "/")
+	resource, rest, _ := strings.Cut(path, "/")
+	switch {
+	case resource == "instances" && rest != "":
+		a.instance(w, rest)
+	case path == "changes":
+		a.changes(w, r.URL.Query())
+	case path == "namespaces":
+		a.write(w, http.StatusOK, namespaces{namespacesOf(a.Registry.Partitions(a.Clock()))})
+	case path == "view":
+		a.view(w)
+	case path == "openapi.yaml":
+		w.Header().Set("Content-Type", "application/yaml")
+		a.body(w, openAPI)
+	default:
+		a.fail(w, http.StatusNotFound, "there is instances/{app}/{id}, changes, namespaces, view and openapi.yaml")
+	}
+}
+
+func (a *api) instance(w http.ResponseWriter, path string) {
+	rawApp, rawID, _ := strings.Cut(path, "/")
+	app, err := url.PathUnescape(rawApp)
+	if err != nil {
+		a.fail(w, http.StatusBadRequest, "the application is not a valid path segment")
+		return
+	}
+	id, err := url.PathUnescape(rawID)
+	if err != nil || id == "" {
+		a.fail(w, http.StatusBadRequest, "want instances/{app}/{id} with the id percent-encoded")
+		return
+	}
+	e, ok := a.View.Explain(a.Clock(), registry.NewKey(app, id))
+	if !ok {
+		a.fail(w, http.StatusNotFound, "there is no such instance; changes?app="+url.QueryEscape(app)+" tells what left lately")
+		return
+	}
+	a.write(w, http.StatusOK, explanationOf(e))
+}
+
+func (a *api) changes(w http.ResponseWriter, q url.Values) {
+	limit := defaultChanges
+	if text := q.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > maxChanges {
+			a.fail(w, http.StatusBadRequest, "limit is a number from 1 to "+strconv.Itoa(maxChanges))
+			return
+		}
+		limit = n
+	}
+	for key := range q {
+		switch key {
+		case "app", "id", "namespace", "pod", "node", "reason", "limit":
+		default:
+			a.fail(w, http.StatusBadRequest, "filters are app, id, namespace, pod, node, reason and limit")
+			return
+		}
+	}
+	is := func(key, value string) bool { return q.Get(key) == "" || q.Get(key) == value }
+	list := a.View.Changes(limit, func(ch cluster.Change) bool {
+		return is("id", ch.Key.ID) && is("namespace", ch.Namespace) && is("pod", ch.Pod) && is("node", ch.Node) &&
+			is("reason", ch.Reason) && (q.Get("app") == "" || strings.EqualFold(q.Get("app"), ch.Key.App))
+	})
+	out := changes{Changes: make([]change, 0, len(list))}
+	for _, ch := range list {
+		out.Changes = append(out.Changes, changeOf(ch))
+	}
+	a.write(w, http.StatusOK, out)
+}
+
+func (a *api) view(w http.ResponseWriter) {
+	out := viewOf(a.View.View())
+	if a.Watches != nil {
+		out.Watches = a.Watches()
+	}
+	a.write(w, http.StatusOK, out)
+}
+
+func (a *api) fail(w http.ResponseWriter, code int, text string) {
+	a.write(w, code, map[string]string{"error": text})
+}
+
+func (a *api) write(w http.ResponseWriter, code int, v any) {
+	body, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		a.Logger.Error(err, "Writing an answer")
+		code, body = http.StatusInternalServerError, []byte(`{"error":"internal error"}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	a.body(w, append(body, '\n'))
+}
+
+func (a *api) body(w http.ResponseWriter, body []byte) {
+	if _, err := w.Write(body); err != nil {
+		a.Logger.V(1).Info("The reader hung up", "cause", err.Error())
+	}
+}

@@ -1,0 +1,197 @@
+package dashboard
+
+import (
+	"time"
+
+	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/registry"
+)
+
+// The shapes below are the API; openapi.yaml describes them.
+
+type explanation struct {
+	App    string `json:"app"`
+	ID     string `json:"id"`
+	Listed bool   `json:"listed"`
+	// Status, ClientStatus and Override are empty when the instance is not listed.
+	Status       string     `json:"status,omitempty"`
+	ClientStatus string     `json:"clientStatus,omitempty"`
+	Override     string     `json:"override,omitempty"`
+	Verdict      verdict    `json:"verdict"`
+	Checks       []check    `json:"checks"`
+	Binding      binding    `json:"binding"`
+	Lease        *lease     `json:"lease,omitempty"`
+	Floor        floor      `json:"floor"`
+	ViewFresh    bool       `json:"viewFresh"`
+	UpdatedAt    *time.Time `json:"updatedAt,omitempty"`
+}
+
+type verdict struct {
+	Class     string     `json:"class"`
+	Reason    string     `json:"reason,omitempty"`
+	Witness   string     `json:"witness,omitempty"`
+	Detail    string     `json:"detail,omitempty"`
+	NextCheck *time.Time `json:"nextCheck,omitempty"`
+	// InForce is the reason that acts, HeldByFloor if the floor keeps the verdict
+	// from acting.
+	InForce string `json:"inForce,omitempty"`
+}
+
+type check struct {
+	Name   string `json:"name"`
+	Class  string `json:"class"`
+	Fires  bool   `json:"fires"`
+	Detail string `json:"detail,omitempty"`
+}
+
+type binding struct {
+	Source  string   `json:"source,omitempty"`
+	Pod     *pod     `json:"pod,omitempty"`
+	Unbound string   `json:"unbound,omitempty"`
+	Rivals  []string `json:"rivals,omitempty"`
+}
+
+type pod struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+	Node      string `json:"node,omitempty"`
+	Phase     string `json:"phase,omitempty"`
+	Container string `json:"container,omitempty"`
+	Ready     bool   `json:"ready"`
+	Deleting  bool   `json:"deleting"`
+}
+
+type lease struct {
+	Namespace              string    `json:"namespace"`
+	RenewalIntervalSeconds int       `json:"renewalIntervalSeconds"`
+	DurationSeconds        int       `json:"durationSeconds"`
+	LastRenewal            time.Time `json:"lastRenewal"`
+}
+
+type floor struct {
+	InService    int `json:"inService"`
+	Live         int `json:"live"`
+	MinInService int `json:"minInService"`
+}
+
+func explanationOf(e cluster.Explanation) explanation {
+	out := explanation{
+		App: e.Key.App, ID: e.Key.ID, Listed: e.Shown != nil, ViewFresh: e.ViewFresh,
+		Checks:  make([]check, 0, len(e.Checks)),
+		Binding: binding{Source: e.Source, Unbound: e.Unbound, Rivals: e.Rivals},
+		Floor:   floor{InService: e.InService, Live: e.Live, MinInService: e.Floor},
+		Verdict: verdict{
+			Class: e.Verdict.Class.String(), Reason: e.Verdict.Reason, Witness: e.Verdict.Witness, Detail: e.Verdict.Detail,
+			NextCheck: moment(e.Verdict.NextCheck),
+		},
+	}
+	for _, c := range e.Checks {
+		out.Checks = append(out.Checks, check{Name: c.Check, Class: c.Class.String(), Fires: c.Fires, Detail: c.Detail})
+	}
+	if p := e.Pod; p != nil {
+		out.Binding.Pod = &pod{
+			Namespace: p.Namespace, Name: p.Name, UID: p.UID, Node: p.Node, Phase: p.Phase, Container: p.Container,
+			Ready: p.Ready, Deleting: p.Deleting,
+		}
+	}
+	if i := e.Shown; i != nil {
+		out.Status, out.ClientStatus, out.Override = i.Status.String(), i.Client.String(), i.Override.String()
+		out.Verdict.InForce = i.Verdict.Reason
+		updated := time.UnixMilli(i.UpdatedMS).UTC()
+		out.UpdatedAt = &updated
+		out.Lease = &lease{
+			Namespace: i.Partition, RenewalIntervalSeconds: i.Interval, DurationSeconds: i.Duration, LastRenewal: e.LastRenewal.UTC(),
+		}
+	}
+	return out
+}
+
+// moment leaves out the time that never comes.
+func moment(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+type changes struct {
+	Changes []change `json:"changes"`
+}
+
+type change struct {
+	At        time.Time `json:"at"`
+	App       string    `json:"app"`
+	ID        string    `json:"id"`
+	Namespace string    `json:"namespace,omitempty"`
+	Pod       string    `json:"pod,omitempty"`
+	Node      string    `json:"node,omitempty"`
+	// Status is what the instance was shown as from then on, GONE if it was removed.
+	Status  string `json:"status"`
+	Class   string `json:"class"`
+	Reason  string `json:"reason"`
+	Witness string `json:"witness,omitempty"`
+	Detail  string `json:"detail,omitempty"`
+}
+
+func changeOf(ch cluster.Change) change {
+	status := ch.To.String()
+	if ch.To == registry.None {
+		status = "GONE"
+	}
+	return change{
+		At: ch.At.UTC(), App: ch.Key.App, ID: ch.Key.ID, Namespace: ch.Namespace, Pod: ch.Pod, Node: ch.Node,
+		Status: status, Class: ch.Class.String(), Reason: ch.Reason, Witness: ch.Witness, Detail: ch.Detail,
+	}
+}
+
+type namespaces struct {
+	Namespaces []namespace `json:"namespaces"`
+}
+
+// namespace is one partition of self-preservation; the empty name is everything
+// outside pods.
+type namespace struct {
+	Name                      string  `json:"name"`
+	Leases                    int     `json:"leases"`
+	RenewalsExpectedPerMinute float64 `json:"renewalsExpectedPerMinute"`
+	RenewalsReceivedPerMinute float64 `json:"renewalsReceivedPerMinute"`
+	RenewalsInLastMinute      int64   `json:"renewalsInLastMinute"`
+	ThresholdPercent          int     `json:"thresholdPercent"`
+	SelfPreservation          string  `json:"selfPreservation"`
+	LeasesHeld                int     `json:"leasesHeld"`
+}
+
+func namespacesOf(stats []registry.PartitionStats) []namespace {
+	out := make([]namespace, 0, len(stats))
+	for _, p := range stats {
+		state := "Calm"
+		if p.Engaged {
+			state = "Engaged"
+		}
+		out = append(out, namespace{
+			Name: p.Name, Leases: p.Leases, RenewalsExpectedPerMinute: p.Expected, RenewalsReceivedPerMinute: p.Received,
+			RenewalsInLastMinute: p.LastMinute, ThresholdPercent: p.ThresholdPercent, SelfPreservation: state, LeasesHeld: p.Held,
+		})
+	}
+	return out
+}
+
+type view struct {
+	Fresh         bool       `json:"fresh"`
+	PodsReadable  bool       `json:"podsReadable"`
+	LastCanary    *time.Time `json:"lastCanary,omitempty"`
+	LastNodeLease *time.Time `json:"lastNodeLease,omitempty"`
+	Pods          int        `json:"pods"`
+	Nodes         int        `json:"nodes"`
+	Instances     int        `json:"instances"`
+	Watches       []Watch    `json:"watches,omitempty"`
+}
+
+func viewOf(v cluster.View) view {
+	return view{
+		Fresh: v.Fresh, PodsReadable: v.PodsReadable, LastCanary: moment(v.LastCanary), LastNodeLease: moment(v.LastLease),
+		Pods: v.Pods, Nodes: v.Nodes, Instances: v.Instances,
+	}
+}
