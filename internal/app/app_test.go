@@ -104,17 +104,25 @@ func TestStandaloneServesTheRegistryProbesAndMetrics(t *testing.T) {
 			t.Errorf("metrics (%d) lack %s", code, want)
 		}
 	}
-	if code, body := ask(t, a.Addr(), http.MethodGet, "/kureka/v1/instances/DEMO/a", ""); code != http.StatusOK || !strings.Contains(body, `"NoPodOwnsAddress"`) {
-		t.Errorf("explaining: %d %s", code, body)
-	}
 	if err := stop(); err != nil {
 		t.Errorf("stopping: %v", err)
 	}
+}
+
+func TestAnInstanceIsExplained(t *testing.T) {
+	a, _ := start(t, options(Standalone))
+	ask(t, a.Addr(), http.MethodPost, "/eureka/apps/DEMO", registration("a", "192.0.2.10"))
+	if code, body := ask(t, a.Addr(), http.MethodGet, "/kureka/v1/instances/DEMO/a", ""); code != http.StatusOK || !strings.Contains(body, `"NoPodOwnsAddress"`) {
+		t.Errorf("%d %s", code, body)
+	}
+}
+
+func TestTheDashboardCanBeSwitchedOff(t *testing.T) {
 	o := options(Standalone)
 	o.Dashboard = DashboardOff
-	a, _ = start(t, o)
+	a, _ := start(t, o)
 	if code, _ := ask(t, a.Addr(), http.MethodGet, "/kureka/v1/view", ""); code != http.StatusNotFound {
-		t.Errorf("switched off: %d", code)
+		t.Errorf("answered %d", code)
 	}
 }
 

@@ -110,33 +110,51 @@ func (a *api) instance(w http.ResponseWriter, path string) {
 }
 
 func (a *api) changes(w http.ResponseWriter, q url.Values) {
-	limit := defaultChanges
-	if text := q.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > maxChanges {
-			a.fail(w, http.StatusBadRequest, "limit is a number from 1 to "+strconv.Itoa(maxChanges))
-			return
-		}
-		limit = n
-	}
+	limit, problem := limitOf(q)
 	for key := range q {
-		switch key {
-		case "app", "id", "namespace", "pod", "node", "reason", "limit":
-		default:
-			a.fail(w, http.StatusBadRequest, "filters are app, id, namespace, pod, node, reason and limit")
-			return
+		if key != "limit" && filters[key] == nil {
+			problem = "filters are app, id, namespace, pod, node, reason and limit"
 		}
 	}
-	is := func(key, value string) bool { return q.Get(key) == "" || q.Get(key) == value }
+	if problem != "" {
+		a.fail(w, http.StatusBadRequest, problem)
+		return
+	}
 	list := a.View.Changes(limit, func(ch cluster.Change) bool {
-		return is("id", ch.Key.ID) && is("namespace", ch.Namespace) && is("pod", ch.Pod) && is("node", ch.Node) &&
-			is("reason", ch.Reason) && (q.Get("app") == "" || strings.EqualFold(q.Get("app"), ch.Key.App))
+		for key, field := range filters {
+			if want := q.Get(key); want != "" && !strings.EqualFold(want, field(ch)) {
+				return false
+			}
+		}
+		return true
 	})
 	out := changes{Changes: make([]change, 0, len(list))}
 	for _, ch := range list {
 		out.Changes = append(out.Changes, changeOf(ch))
 	}
 	a.write(w, http.StatusOK, out)
+}
+
+// filters are the fields of a change that a question can name.
+var filters = map[string]func(cluster.Change) string{
+	"app":       func(ch cluster.Change) string { return ch.Key.App },
+	"id":        func(ch cluster.Change) string { return ch.Key.ID },
+	"namespace": func(ch cluster.Change) string { return ch.Namespace },
+	"pod":       func(ch cluster.Change) string { return ch.Pod },
+	"node":      func(ch cluster.Change) string { return ch.Node },
+	"reason":    func(ch cluster.Change) string { return ch.Reason },
+}
+
+func limitOf(q url.Values) (limit int, problem string) {
+	text := q.Get("limit")
+	if text == "" {
+		return defaultChanges, ""
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maxChanges {
+		return 0, "limit is a number from 1 to " + strconv.Itoa(maxChanges)
+	}
+	return n, ""
 }
 
 func (a *api) view(w http.ResponseWriter) {

@@ -121,8 +121,8 @@ func TestChangesAreToldNewestFirstAndFiltered(t *testing.T) {
 	}
 	for query, want := range tests {
 		_, doc := get(t, incident(t), "/kureka/v1/changes"+query)
-		got := []string{}
 		list, _ := doc["changes"].([]any)
+		got := make([]string, 0, len(list))
 		for _, c := range list {
 			reason, _ := at(c, "reason").(string)
 			status, _ := at(c, "status").(string)
