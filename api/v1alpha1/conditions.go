@@ -1,0 +1,34 @@
+package v1alpha1
+
+// Types of conditions.
+const (
+	// ConditionAccepted is True while the whole spec is in use. While it is
+	// False, the message names each field that is not and what holds instead.
+	ConditionAccepted = "Accepted"
+	// ConditionReady is True once the spec of the observed generation has taken
+	// effect: a policy is in force, the pods of a registration are listed.
+	ConditionReady = "Ready"
+)
+
+// Reasons of the conditions; Events and metrics use the same words.
+const (
+	// ReasonAccepted: every field is in use.
+	ReasonAccepted = "Accepted"
+	// ReasonInvalid: a field has a value that this version cannot use, such as
+	// one stored before the rules of the API server became stricter.
+	ReasonInvalid = "Invalid"
+	// ReasonDenied: the cluster's policy does not let namespaces set a field.
+	ReasonDenied = "Denied"
+	// ReasonOutOfRange: a namespace's value is outside the cluster's range for it.
+	ReasonOutOfRange = "OutOfRange"
+	// ReasonInForce: the policy decides.
+	ReasonInForce = "InForce"
+	// ReasonRegistered: every pod that matches and should be listed is listed.
+	ReasonRegistered = "Registered"
+	// ReasonNoPods: no pod matches.
+	ReasonNoPods = "NoPods"
+	// ReasonServiceNotFound: the Service that serviceName names does not exist.
+	ReasonServiceNotFound = "ServiceNotFound"
+	// ReasonPortNotFound: no container of a matching pod declares the named port.
+	ReasonPortNotFound = "PortNotFound"
+)
