@@ -264,8 +264,7 @@ type Unreachable struct {
 	// +optional
 	Action Action `json:"action,omitempty"`
 	// afterSeconds is how long a node's Lease must not change. 5 to 3600; built
-	// in: 20. Half the lease duration and two seconds more are waited for in any
-	// case.
+	// in: 20. It is never less than half the lease duration and two seconds.
 	// +optional
 	// +kubebuilder:validation:Minimum=5
 	// +kubebuilder:validation:Maximum=3600
