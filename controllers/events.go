@@ -119,7 +119,7 @@ func (e *Events) send(ctx context.Context, ch cluster.Change) error {
 		EventTime:           metav1.NewMicroTime(ch.At),
 		ReportingController: reportingController,
 		ReportingInstance:   e.instance,
-		Action:              action(ch),
+		Action:              texts[ch.Effect].action,
 		Reason:              ch.Reason,
 		Regarding:           regarding,
 		Note:                note(ch),
@@ -128,24 +128,19 @@ func (e *Events) send(ctx context.Context, ch cluster.Change) error {
 	return err
 }
 
-func action(ch cluster.Change) string {
-	switch ch.To.String() {
-	case "UP":
-		return "PutBackInService"
-	case "OUT_OF_SERVICE":
-		return "TakeOutOfService"
-	}
-	return "Cancel"
+// texts are what an effect is called in an Event.
+var texts = map[cluster.Effect]struct{ action, what string }{
+	cluster.Removed:  {"Cancel", "left the registry"},
+	cluster.TakenOut: {"TakeOutOfService", "is out of service"},
+	cluster.PutBack:  {"PutBackInService", "is back in service"},
+	cluster.Noted:    {"Note", "stays as it is"},
 }
 
 // maxNote is the API's limit for the note of an Event.
 const maxNote = 1000
 
 func note(ch cluster.Change) string {
-	what := map[string]string{
-		"TakeOutOfService": "is out of service", "PutBackInService": "is back in service", "Cancel": "left the registry",
-	}[action(ch)]
-	text := fmt.Sprintf("%s instance %s %s", ch.Key.App, ch.Key.ID, what)
+	text := fmt.Sprintf("%s instance %s %s", ch.Key.App, ch.Key.ID, texts[ch.Effect].what)
 	if ch.Detail != "" {
 		text += ": " + ch.Detail
 	}

@@ -254,11 +254,7 @@ func (a *App) writeJournal(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case ch := <-a.journal:
-			to := ch.To.String()
-			if ch.To == registry.None {
-				to = "gone"
-			}
-			a.log.Info("Verdict", "app", ch.Key.App, "id", ch.Key.ID, "now", to, "reason", ch.Reason, "class", ch.Class.String(),
+			a.log.Info("Verdict", "app", ch.Key.App, "id", ch.Key.ID, "effect", ch.Effect, "reason", ch.Reason, "class", ch.Class.String(),
 				"witness", ch.Witness, "detail", ch.Detail, "namespace", ch.Namespace, "pod", ch.Pod, "node", ch.Node)
 		}
 	}

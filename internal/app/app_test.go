@@ -98,7 +98,7 @@ func TestStandaloneServesTheRegistryProbesAndMetrics(t *testing.T) {
 	code, body := ask(t, a.servers[1].l.Addr(), http.MethodGet, "/metrics", "")
 	for _, want := range []string{
 		`kureka_instances{status="UP"} 1`, `kureka_self_preservation_engaged{namespace=""} 0`,
-		`kureka_renewals_expected_per_minute{namespace=""} 2`, `kureka_verdicts_total{action="cancel",reason="PodGone"} 0`,
+		`kureka_renewals_expected_per_minute{namespace=""} 2`, `kureka_verdicts_total{effect="removed",reason="PodGone"} 0`,
 	} {
 		if code != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("metrics (%d) lack %s", code, want)

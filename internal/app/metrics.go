@@ -28,7 +28,7 @@ func newVerdictMetrics(reg prometheus.Registerer) *verdictMetrics {
 		changes: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "kureka_verdicts_total",
 			Help: "Changes of instances by the cluster's evidence, by reason and what followed.",
-		}, []string{"reason", "action"}),
+		}, []string{"reason", "effect"}),
 		latency: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "kureka_verdict_latency_seconds",
 			Help:    "Time from the watch event, request or tick that brought the evidence to the registry showing what followed.",
@@ -45,35 +45,28 @@ func newVerdictMetrics(reg prometheus.Registerer) *verdictMetrics {
 		if c.Class == verdict.Hint {
 			continue
 		}
-		m.changes.WithLabelValues(c.Reason, actionOf(c.Class))
+		m.changes.WithLabelValues(c.Reason, string(effectOf(c.Class)))
 		m.latency.WithLabelValues(c.Reason)
 	}
-	for _, r := range []string{cluster.ReasonAddressReused, cluster.ReasonAddressLeft} {
-		m.changes.WithLabelValues(r, "cancel")
+	for _, r := range []string{cluster.ReasonAddressReused, cluster.ReasonAddressLeft, cluster.ReasonRegistrantGone} {
+		m.changes.WithLabelValues(r, string(cluster.Removed))
 	}
-	m.changes.WithLabelValues(cluster.ReasonRecovered, "in_service")
-	m.changes.WithLabelValues(cluster.ReasonHeldByFloor, "in_service")
+	m.changes.WithLabelValues(cluster.ReasonRecovered, string(cluster.PutBack))
+	m.changes.WithLabelValues(cluster.ReasonHeldByFloor, string(cluster.Noted))
+	m.changes.WithLabelValues(cluster.UnboundSharedID, string(cluster.Noted))
 	return m
 }
 
-func actionOf(c verdict.Class) string {
+func effectOf(c verdict.Class) cluster.Effect {
 	if c == verdict.Proof {
-		return "cancel"
+		return cluster.Removed
 	}
-	return "out_of_service"
+	return cluster.TakenOut
 }
 
 // changed counts a change that shows since now.
 func (m *verdictMetrics) changed(now time.Time, ch cluster.Change) {
-	action := "cancel"
-	switch ch.To {
-	case registry.OutOfService:
-		action = "out_of_service"
-	case registry.Up:
-		action = "in_service"
-	default:
-	}
-	m.changes.WithLabelValues(ch.Reason, action).Inc()
+	m.changes.WithLabelValues(ch.Reason, string(ch.Effect)).Inc()
 	m.latency.WithLabelValues(ch.Reason).Observe(now.Sub(ch.At).Seconds())
 }
 

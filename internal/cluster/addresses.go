@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"time"
+
+	"github.com/kureka/kureka/internal/verdict"
 )
 
 // reclaim updates which addresses the pod says it has, and with them who owns
@@ -106,8 +108,8 @@ func (c *Cluster) review(now time.Time, in *instance) {
 }
 
 func (c *Cluster) cancel(now time.Time, in *instance, reason string) {
-	ch := change(now, in, in.decided)
-	ch.Reason = reason
+	ch := change(now, in, verdict.Verdict{Reason: reason, Witness: verdict.WitnessPod})
+	ch.Effect = Removed
 	c.reg.Remove(now, in.key)
 	c.untrack(now, in)
 	c.report(ch)

@@ -100,25 +100,38 @@ func (p *pod) ownerOrSelf() string {
 	return p.UID
 }
 
-// attach binds an instance to the candidate, unless another living pod used the
-// same id before: then nobody's death may remove the record. old is what is known
-// of the id so far, the instance itself when it is bound anew.
+// attach binds an instance to the candidate, unless another living pod has
+// registered the same id: then nobody's death may remove the record. old is what
+// is known of the id so far, the instance itself when it is bound anew.
 func (c *Cluster) attach(in, old *instance, p *pod, why string) {
 	var known instance
-	var rivals []*pod
 	if old != nil {
-		known, rivals = *old, old.livingRivals(p)
+		known = *old
 	}
-	if p != nil && len(rivals) > 0 {
-		p, why = nil, UnboundSharedID
+	users := livingOf(known.users)
+	if p != nil && !slices.Contains(users, p) {
+		users = append(users, p)
 	}
 	c.leave(in)
-	in.rivals = rivals
+	in.users = users
+	if p != nil && len(users) > 1 {
+		in.sharer, p, why = p, nil, UnboundSharedID
+	}
 	in.pod, in.unbound, in.byAddress, in.unlisted = p, why, p != nil && p.answersAt(in), false
-	if p == nil && why != UnboundSharedID && c.isGhost(in) {
+	if p == nil && in.sharer == nil && (why == UnboundPodNotSeen && c.fresh || c.isGhost(in)) {
 		in.unbound, in.unlisted = UnboundPodNotSeen, true
 	}
 	in.chooseContainer(known)
+}
+
+func livingOf(pods []*pod) []*pod {
+	var out []*pod
+	for _, p := range pods {
+		if p.alive() {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // chooseContainer finds the instance's container in its pod. The incarnation that
@@ -136,17 +149,6 @@ func (in *instance) chooseContainer(known instance) {
 	if known.pod == in.pod && known.container == found.Name && known.baseline != "" {
 		in.baseline, in.since = known.baseline, known.since
 	}
-}
-
-// livingRivals returns the living pods but p that have used the id.
-func (in *instance) livingRivals(p *pod) []*pod {
-	var out []*pod
-	for _, r := range append(slices.Clip(in.rivals), in.pod) {
-		if r != nil && r != p && r.alive() {
-			out = append(out, r)
-		}
-	}
-	return out
 }
 
 func (p *pod) containerOf(in *instance) *evidence.Container {
@@ -167,12 +169,21 @@ func (c *Cluster) binding(in *instance) registry.Binding {
 	return b
 }
 
-// rebind looks again for the pod of a registration, now that more is known.
+// rebind looks again for the pod of a registration, now that more is known. The
+// record of an id that several pods use goes with the pod that registered it
+// last: the heartbeats of the others are then answered 404, and they register.
 func (c *Cluster) rebind(now time.Time, in *instance) {
+	if in.sharer != nil && !in.sharer.alive() {
+		c.cancel(now, in, ReasonRegistrantGone)
+		return
+	}
 	p, why := c.candidate(in)
+	if p != nil && p.Terminal() {
+		p, why = nil, UnboundPodNotSeen
+	}
 	before := *in
 	c.attach(in, &before, p, why)
-	if in.pod == before.pod && in.unbound == before.unbound && in.unlisted == before.unlisted {
+	if in.pod == before.pod && in.sharer == before.sharer && in.unbound == before.unbound && in.unlisted == before.unlisted {
 		c.track(in)
 		return
 	}
@@ -180,24 +191,31 @@ func (c *Cluster) rebind(now time.Time, in *instance) {
 		c.last[in.key] = in.pod.ownerOrSelf()
 	}
 	c.decide(now, in)
-	in.held = false
+	in.held = in.decided.Class.IsNotice() && c.mustStay(in, &before)
 	c.track(in)
 	c.reg.Rebind(now, in.key, c.binding(in))
-	c.reportShared(now, in, &before)
+	c.tellBinding(now, in, &before)
 	if in.pod != nil {
 		c.evaluate(now, in.pod)
 	}
 	c.settle(now, in.key.App)
 }
 
-// reportShared tells that two living pods use one id.
-func (c *Cluster) reportShared(now time.Time, in, before *instance) {
-	if in.unbound != UnboundSharedID || before != nil && before.unbound == UnboundSharedID {
-		return
+// tellBinding tells what a registration or a new binding brought: a verdict that
+// was in force already, or that several living pods use one id.
+func (c *Cluster) tellBinding(now time.Time, in, before *instance) {
+	var was registry.Verdict
+	shared := false
+	if before != nil {
+		was, shared = before.inForce(), before.sharer != nil
 	}
-	p := in.rivals[0]
-	c.report(Change{
-		At: now, Key: in.key, Namespace: p.Namespace, Pod: p.Name, PodUID: p.UID, Node: p.Node,
-		To: registry.Up, Reason: UnboundSharedID, Witness: "registry", Detail: "another pod registers the same instance id",
-	})
+	if v := in.inForce(); v != was && !in.unlisted {
+		c.tell(now, in, v)
+	}
+	if p := in.sharer; p != nil && !shared {
+		c.report(Change{
+			At: now, Key: in.key, Namespace: p.Namespace, Pod: p.Name, PodUID: p.UID, Node: p.Node,
+			Effect: Noted, Reason: UnboundSharedID, Witness: "registry", Detail: "other living pods register the same instance id",
+		})
+	}
 }

@@ -25,14 +25,27 @@ type Change struct {
 	At                           time.Time
 	Key                          registry.Key
 	Namespace, Pod, PodUID, Node string
-	// To is OUT_OF_SERVICE or UP for a verdict that begins or ends; None when the
-	// instance was removed.
-	To     registry.Status
-	Class  verdict.Class
-	Reason string
+	Effect                       Effect
+	Class                        verdict.Class
+	Reason                       string
 	// Witness is who saw the cause, Detail what exactly.
 	Witness, Detail string
 }
+
+// Effect is what a change did to an instance.
+type Effect string
+
+// The effects of changes.
+const (
+	// Removed took the instance out of the registry.
+	Removed Effect = "removed"
+	// TakenOut shows it OUT_OF_SERVICE from now on.
+	TakenOut Effect = "taken-out"
+	// PutBack ends that.
+	PutBack Effect = "put-back"
+	// Noted changed nothing that clients see.
+	Noted Effect = "noted"
+)
 
 // Reasons of changes that no check decides.
 const (
@@ -40,6 +53,9 @@ const (
 	ReasonAddressReused = "AddressReused"
 	// ReasonAddressLeft removes a record whose pod now has another address.
 	ReasonAddressLeft = "AddressLeft"
+	// ReasonRegistrantGone removes a record of an id that several pods use, whose
+	// registrant is ending; the others will register it again.
+	ReasonRegistrantGone = "RegistrantGone"
 	// ReasonRecovered ends a verdict: nothing is against the instance any more.
 	ReasonRecovered = "Recovered"
 	// ReasonHeldByFloor keeps an instance in service although a notice is out,
@@ -86,7 +102,7 @@ type pod struct {
 	claimed []netip.AddrPort // of those, what it claims now
 	changed map[string]time.Time
 	insts   map[*instance]struct{}
-	rivalOf map[*instance]struct{} // instances that have its id and another pod's registration
+	ids     map[*instance]struct{} // instances whose id it has registered while it lived
 }
 
 type node struct {
@@ -105,7 +121,8 @@ type instance struct {
 	pod       *pod
 	byAddress bool   // bound because the registered address is the pod's
 	unbound   string // why there is no pod, a stable name
-	rivals    []*pod // living pods that used the same id before
+	users     []*pod // living pods that have registered the id
+	sharer    *pod   // of those, the one that registered last, while there are several
 	unlisted  bool
 	container string
 	baseline  string
@@ -164,8 +181,8 @@ func (c *Cluster) track(in *instance) {
 	if in.pod != nil {
 		in.pod.insts[in] = struct{}{}
 	}
-	for _, p := range in.rivals {
-		p.rivalOf[in] = struct{}{}
+	for _, p := range in.users {
+		p.ids[in] = struct{}{}
 	}
 }
 
@@ -182,18 +199,25 @@ func (c *Cluster) discard(in *instance) {
 func (c *Cluster) untrack(now time.Time, in *instance) {
 	c.discard(in)
 	delete(c.insts, in.key)
+	if len(c.orphans) >= maxOrphans {
+		delete(c.last, c.orphans[0].key)
+		c.orphans = c.orphans[1:]
+	}
 	c.orphans = append(c.orphans, orphan{in.key, now})
 }
 
-// leave takes an instance away from its pod and its rivals.
+// maxOrphans bounds the memory of ids that have no record any more.
+const maxOrphans = 100_000
+
+// leave takes an instance away from its pod and from all that use its id.
 func (c *Cluster) leave(in *instance) {
 	if in.pod != nil {
 		delete(in.pod.insts, in)
 	}
-	for _, p := range in.rivals {
-		delete(p.rivalOf, in)
+	for _, p := range in.users {
+		delete(p.ids, in)
 	}
-	in.pod, in.rivals = nil, nil
+	in.pod, in.users, in.sharer = nil, nil, nil
 }
 
 func add[K, V comparable](m map[K]map[V]struct{}, k K, v V) {

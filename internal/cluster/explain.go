@@ -60,7 +60,7 @@ type Explanation struct {
 	// Pod is the pod it is bound to; nil when Unbound says why there is none.
 	Pod     *ExplainedPod
 	Unbound string
-	// Rivals are the living pods that used the same id before.
+	// Rivals are the living pods that have registered the id, if there are several.
 	Rivals []string
 	// Checks is what every check says, in the order of deciding; Verdict is what
 	// follows, and Held says that the application's floor keeps it from acting.
@@ -101,8 +101,10 @@ func (c *Cluster) Explain(now time.Time, key registry.Key) (Explanation, bool) {
 	e.LastRenewal, _ = c.reg.LastSeen(key)
 	e.InService, e.Live = c.reg.InService(key.App)
 	e.Floor = floor(e.Live)
-	for _, r := range in.rivals {
-		e.Rivals = append(e.Rivals, r.Namespace+"/"+r.Name)
+	if in.sharer != nil {
+		for _, p := range in.users {
+			e.Rivals = append(e.Rivals, p.Namespace+"/"+p.Name)
+		}
 	}
 	if p := in.pod; p != nil {
 		e.Pod = &ExplainedPod{

@@ -117,8 +117,12 @@ func (h *history) register() {
 	if p == nil || len(p.IPs) == 0 {
 		return
 	}
+	id := p.Name
+	if rapid.IntRange(0, 4).Draw(h.t, "shared") == 0 {
+		id = "same"
+	}
 	h.c.Register(h.now, p.IPs[0], &registry.Record{
-		App: "A" + strconv.Itoa(rapid.IntRange(0, 1).Draw(h.t, "app")), ID: p.Name, IPAddr: p.IPs[0].String(),
+		App: "A" + strconv.Itoa(rapid.IntRange(0, 1).Draw(h.t, "app")), ID: id, IPAddr: p.IPs[0].String(),
 		Port: registry.Port{Number: 8080, Enabled: true},
 	})
 }
@@ -190,8 +194,13 @@ func (h *history) check() {
 		}
 		h.checkInstance(in, view)
 	}
+	for _, in := range h.c.insts {
+		if in.unlisted {
+			listed++
+		}
+	}
 	if listed != len(h.c.insts) {
-		h.t.Fatalf("%d listed, %d known", listed, len(h.c.insts))
+		h.t.Fatalf("%d listed or unlisted, %d known", listed, len(h.c.insts))
 	}
 	for a, p := range h.c.owners {
 		if p.rank() == ended {
@@ -219,13 +228,16 @@ func (h *history) checkInstance(in *instance, view *registry.Instance) {
 	if want := in.inForce(); view.Verdict != want && view.Verdict.Reason != registry.ReasonHeldExpired {
 		h.t.Fatalf("%v has %+v in force, want %+v", in.key, view.Verdict, want)
 	}
-	if p, why := h.c.candidate(in); in.unbound != UnboundSharedID && p != in.pod && !in.byAddress {
+	if p, why := h.c.candidate(in); in.sharer == nil && p != in.pod && !in.byAddress && (p == nil || !p.Terminal()) {
 		h.t.Fatalf("%v is bound to %q (%s), the state says %s", in.key, uid, in.unbound, why)
 	}
-	for _, r := range in.rivals {
-		if _, known := r.rivalOf[in]; !known || !r.alive() {
-			h.t.Fatalf("%v has %s for a rival, alive: %v", in.key, r.UID, r.alive())
+	for _, p := range in.users {
+		if _, known := p.ids[in]; !known {
+			h.t.Fatalf("%v is used by %s, which does not know", in.key, p.UID)
 		}
+	}
+	if in.sharer != nil && (!in.sharer.alive() || len(livingOf(in.users)) < 2) {
+		h.t.Fatalf("%v counts as shared; registrant alive: %v, living users: %d", in.key, in.sharer.alive(), len(livingOf(in.users)))
 	}
 }
 

@@ -50,7 +50,7 @@ func (c *Cluster) observePod(now time.Time, seen evidence.Pod) {
 	switch {
 	case p == nil:
 		p = &pod{
-			changed: map[string]time.Time{}, insts: map[*instance]struct{}{}, rivalOf: map[*instance]struct{}{},
+			changed: map[string]time.Time{}, insts: map[*instance]struct{}{}, ids: map[*instance]struct{}{},
 			proven: seen.Terminal(), // it had ended before anybody could register: there is nobody to fence
 		}
 		c.pods[seen.UID] = p

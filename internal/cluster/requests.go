@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/kureka/kureka/internal/registry"
@@ -14,12 +15,16 @@ func (c *Cluster) Register(now time.Time, src netip.Addr, rec *registry.Record) 
 	defer c.mu.Unlock()
 	in, old := newInstance(now, src, rec), c.insts[rec.Key()]
 	candidate, why := c.candidate(in)
+	if candidate != nil && candidate.Terminal() {
+		candidate, why = nil, UnboundPodNotSeen // it keeps its address, which the next pod may have already
+	}
+	lives := old != nil && slices.ContainsFunc(livingOf(old.users), func(p *pod) bool { return p != candidate })
 	switch {
 	case candidate != nil && candidate.proven:
 		c.reg.Prove(now, c.proofOf(candidate)) // its fence may have ended in the meantime
 		return registry.Fenced
-	case candidate == nil && c.isGhost(in) && old != nil && old.pod != nil && old.pod.alive():
-		return registry.Done // the process of a dead pod must not replace its successor's record
+	case lives && candidate == nil && (why == UnboundPodNotSeen || c.isGhost(in)), lives && candidate != nil && !candidate.alive():
+		return registry.Done // who is dead or dying must not replace the record of a living pod
 	}
 	c.attach(in, old, candidate, why)
 	c.decide(now, in)
@@ -36,7 +41,7 @@ func (c *Cluster) Register(now time.Time, src netip.Addr, rec *registry.Record) 
 	if in.pod != nil {
 		c.last[in.key] = in.pod.ownerOrSelf()
 	}
-	c.reportShared(now, in, old)
+	c.tellBinding(now, in, old)
 	c.settle(now, in.key.App)
 	return outcome
 }

@@ -17,22 +17,24 @@ func (c *Cluster) evaluate(now time.Time, p *pod) { c.evaluateAll(now, map[*pod]
 // whole application is decided once.
 func (c *Cluster) evaluateAll(now time.Time, pods map[*pod]struct{}) {
 	apps := map[string]struct{}{}
-	var rivals []*instance
+	var sharing []*instance
 	for p := range pods {
 		for in := range p.insts {
 			apps[in.key.App] = struct{}{}
 		}
 		c.judge(now, p)
 		if !p.alive() {
-			for in := range p.rivalOf {
-				rivals = append(rivals, in)
+			for in := range p.ids {
+				if in.pod != p {
+					sharing = append(sharing, in)
+				}
 			}
 		}
 	}
 	for app := range apps {
 		c.settle(now, app)
 	}
-	for _, in := range rivals {
+	for _, in := range sharing {
 		if c.insts[in.key] == in {
 			c.rebind(now, in) // one pod fewer uses its id
 		}
@@ -97,7 +99,7 @@ func (c *Cluster) input(now time.Time, p *pod, in *instance) verdict.Input {
 		return i
 	}
 	i.Seen, i.Interval = in.registration, in.rec.RenewalInterval
-	if seen, ok := c.reg.LastSeen(in.key); ok {
+	if seen, ok := c.reg.LastSeen(in.key); ok && seen.After(i.Seen) { // not the record that this one replaces
 		i.Seen = seen
 	}
 	if i.Interval <= 0 {
@@ -167,13 +169,19 @@ func (c *Cluster) enforce(now time.Time, in *instance) {
 	if !c.reg.SetVerdict(now, in.key, v) {
 		return
 	}
+	c.tell(now, in, v)
+}
+
+// tell tells of the verdict that is in force from now on.
+func (c *Cluster) tell(now time.Time, in *instance, v registry.Verdict) {
 	ch := change(now, in, in.decided)
-	ch.To = registry.OutOfService
-	if !v.OutOfService {
-		ch.To, ch.Reason = registry.Up, ReasonRecovered
-		if in.held {
-			ch.Reason = ReasonHeldByFloor
-		}
+	switch {
+	case v.OutOfService:
+		ch.Effect = TakenOut
+	case in.held:
+		ch.Effect, ch.Reason = Noted, ReasonHeldByFloor
+	default:
+		ch.Effect, ch.Reason = PutBack, ReasonRecovered
 	}
 	c.report(ch)
 }
@@ -195,6 +203,7 @@ func (c *Cluster) prove(now time.Time, p *pod, v verdict.Verdict) {
 	}
 	for in := range p.insts {
 		ch := change(now, in, v)
+		ch.Effect = Removed
 		c.untrack(now, in)
 		c.report(ch)
 	}

@@ -113,10 +113,10 @@ func TestAnInstanceIsExplained(t *testing.T) {
 
 func TestChangesAreToldNewestFirstAndFiltered(t *testing.T) {
 	tests := map[string][]string{
-		"":                    {"PodGone GONE", "PodDeleting OUT_OF_SERVICE"},
-		"?limit=1":            {"PodGone GONE"},
-		"?reason=PodDeleting": {"PodDeleting OUT_OF_SERVICE"},
-		"?app=demo&pod=b":     {"PodGone GONE"},
+		"":                    {"PodGone removed", "PodDeleting taken-out"},
+		"?limit=1":            {"PodGone removed"},
+		"?reason=PodDeleting": {"PodDeleting taken-out"},
+		"?app=demo&pod=b":     {"PodGone removed"},
 		"?namespace=other":    {},
 	}
 	for query, want := range tests {
@@ -125,8 +125,8 @@ func TestChangesAreToldNewestFirstAndFiltered(t *testing.T) {
 		got := make([]string, 0, len(list))
 		for _, c := range list {
 			reason, _ := at(c, "reason").(string)
-			status, _ := at(c, "status").(string)
-			got = append(got, reason+" "+status)
+			effect, _ := at(c, "effect").(string)
+			got = append(got, reason+" "+effect)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", query, got, want)

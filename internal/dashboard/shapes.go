@@ -127,22 +127,17 @@ type change struct {
 	Namespace string    `json:"namespace,omitempty"`
 	Pod       string    `json:"pod,omitempty"`
 	Node      string    `json:"node,omitempty"`
-	// Status is what the instance was shown as from then on, GONE if it was removed.
-	Status  string `json:"status"`
-	Class   string `json:"class"`
-	Reason  string `json:"reason"`
-	Witness string `json:"witness,omitempty"`
-	Detail  string `json:"detail,omitempty"`
+	Effect    string    `json:"effect"`
+	Class     string    `json:"class"`
+	Reason    string    `json:"reason"`
+	Witness   string    `json:"witness,omitempty"`
+	Detail    string    `json:"detail,omitempty"`
 }
 
 func changeOf(ch cluster.Change) change {
-	status := ch.To.String()
-	if ch.To == registry.None {
-		status = "GONE"
-	}
 	return change{
 		At: ch.At.UTC(), App: ch.Key.App, ID: ch.Key.ID, Namespace: ch.Namespace, Pod: ch.Pod, Node: ch.Node,
-		Status: status, Class: ch.Class.String(), Reason: ch.Reason, Witness: ch.Witness, Detail: ch.Detail,
+		Effect: string(ch.Effect), Class: ch.Class.String(), Reason: ch.Reason, Witness: ch.Witness, Detail: ch.Detail,
 	}
 }
 

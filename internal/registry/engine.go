@@ -2,6 +2,7 @@ package registry
 
 import (
 	"hash/maphash"
+	"iter"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,14 @@ const (
 	ChangeRetention = 3 * time.Minute
 	// DefaultMaxInstances bounds the registry when Options leave it unset.
 	DefaultMaxInstances = 250_000
+	// DefaultMaxBytes is room for that many instances of usual size.
+	DefaultMaxBytes = 512 << 20
+
+	// maxChanges bounds the change log. A client that misses a change because of it
+	// sees that its hash differs and fetches everything.
+	maxChanges = 200_000
+	// maxVIPNames bounds the names of one vip attribute that are indexed.
+	maxVIPNames = 64
 
 	shardCount = 64
 )
@@ -26,6 +35,9 @@ type Options struct {
 	// MaxInstances bounds the number of records; registrations beyond it are
 	// answered Full. Zero means DefaultMaxInstances.
 	MaxInstances int
+	// MaxBytes bounds the estimated encoded size of all records; new ones beyond it
+	// are answered Full. Zero means DefaultMaxBytes.
+	MaxBytes int
 	// Slot tells replicas apart in versions: 0 to 1023.
 	Slot uint16
 }
@@ -45,6 +57,7 @@ type Engine struct {
 
 	mu         sync.Mutex // guards what follows, and every entry's cold part
 	count      int
+	bytes      int // estimated encoded size of all records
 	clock      Stamp
 	fresh      bool
 	partitions map[string]*partition
@@ -76,6 +89,9 @@ func New(now time.Time, opts Options) *Engine {
 	}
 	if opts.MaxInstances <= 0 {
 		opts.MaxInstances = DefaultMaxInstances
+	}
+	if opts.MaxBytes <= 0 {
+		opts.MaxBytes = DefaultMaxBytes
 	}
 	e := &Engine{
 		epoch:      now,
@@ -227,6 +243,7 @@ func (e *Engine) withdraw(now time.Time, n *entry) (changed bool) {
 		return false
 	}
 	gone := *n.view
+	gone.Record = gone.withoutMetadata()
 	gone.Action, gone.Status = Deleted, Up
 	gone.EvictedMS, gone.UpdatedMS = now.UnixMilli(), now.UnixMilli()
 	snap := e.begin()
@@ -327,19 +344,32 @@ func (s *Snapshot) replace(old, next *Instance) {
 
 // A vip attribute is a comma list; the reference server does not trim its parts.
 func putNames(t tree, names string, inst *Instance) tree {
-	for name := range strings.SplitSeq(names, ",") {
-		if name != "" {
-			t = t.put(item{Key{name, inst.App + "\x00" + inst.ID}, inst, indexItemSize})
-		}
+	member := inst.App + "\x00" + inst.ID
+	for name := range vipNames(names) {
+		t = t.put(item{Key{name, member}, inst, indexItemSize})
 	}
 	return t
 }
 
 func dropNames(t tree, names string, r *Record) tree {
-	for name := range strings.SplitSeq(names, ",") {
-		if name != "" {
-			t = t.drop(Key{name, r.App + "\x00" + r.ID})
-		}
+	member := r.App + "\x00" + r.ID
+	for name := range vipNames(names) {
+		t = t.drop(Key{name, member})
 	}
 	return t
+}
+
+// vipNames yields the first names of a vip attribute.
+func vipNames(names string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		n := 0
+		for name := range strings.SplitSeq(names, ",") {
+			if name == "" {
+				continue
+			}
+			if n++; n > maxVIPNames || !yield(name) {
+				return
+			}
+		}
+	}
 }

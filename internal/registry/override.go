@@ -96,7 +96,7 @@ func (e *Engine) PutMetadata(now time.Time, c Caller, key Key, pairs []Pair) Out
 			return
 		}
 		if h := contentHash(&rec); h != n.version.Hash {
-			n.rec = &rec
+			e.setRecord(n, &rec)
 			n.version = Version{Epoch: e.stamp(now), Dirty: rec.Dirty, Hash: h}
 		}
 	})

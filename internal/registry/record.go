@@ -131,6 +131,17 @@ func (r *Record) Ports() []int {
 	return out
 }
 
+// withoutMetadata returns a copy for the change log, where deleted records are
+// kept for a while: clients delete by id and read nothing else.
+func (r *Record) withoutMetadata() *Record {
+	slim := *r
+	slim.Metadata = nil
+	if len(r.DataCenter.Metadata) > 0 {
+		slim.DataCenter.Metadata = []Pair{{"instance-id", r.ID}}
+	}
+	return &slim
+}
+
 // size estimates the length of the encoded record in bytes. Segments are cut by
 // it; nothing else depends on its exactness.
 func (r *Record) size() int {

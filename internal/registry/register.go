@@ -18,14 +18,14 @@ func (e *Engine) Register(now time.Time, c Caller, rec *Record, b Binding) Outco
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := e.entry(rec.Key())
-	if n == nil && e.count >= e.opts.MaxInstances {
+	if n == nil && (e.count >= e.opts.MaxInstances || e.bytes >= e.opts.MaxBytes) {
 		return Full
 	}
 	if n == nil {
 		n = e.insert(now, rec.Key())
 	}
-	if b.PodUID != "" || c.PodUID != "" {
-		e.fence.freeKey(n.key) // the id has a living owner again
+	if c.PodUID != "" {
+		e.fence.freeKey(n.key) // somebody living registers the id
 	}
 	e.keepRecord(now, n, rec, hash)
 	n.clientStamp = e.stamp(now)
@@ -65,9 +65,20 @@ func (e *Engine) keepRecord(now time.Time, n *entry, rec *Record, hash uint64) {
 	same := n.rec != nil && n.version.Hash == hash
 	n.version = Version{Epoch: e.stamp(now), Dirty: rec.Dirty, Hash: hash}
 	if !same {
-		n.rec = rec
+		e.setRecord(n, rec)
 	}
 	n.dirty.Store(rec.Dirty)
+}
+
+// setRecord keeps count of the memory that records take.
+func (e *Engine) setRecord(n *entry, rec *Record) {
+	if n.rec != nil {
+		e.bytes -= n.rec.size()
+	}
+	if rec != nil {
+		e.bytes += rec.size()
+	}
+	n.rec = rec
 }
 
 // setLease takes the lease's numbers from the record, or the policy's for those
@@ -117,6 +128,7 @@ func (e *Engine) bind(now time.Time, n *entry, b Binding) {
 	}
 	if b.PodUID != "" {
 		addMember(e.pods, b.PodUID, n)
+		e.fence.freeKey(n.key) // the id has a living owner
 	}
 	if old.Node != b.Node {
 		e.leaveNode(old.Node, n)
@@ -241,6 +253,7 @@ func (e *Engine) remove(now time.Time, n *entry) {
 	dropMember(e.pods, n.binding.PodUID, n)
 	e.leaveNode(n.binding.Node, n)
 	e.withdraw(now, n)
+	e.setRecord(n, nil)
 	e.judge(part, e.mono(now))
 }
 

@@ -190,7 +190,7 @@ func (e *Engine) expire(now time.Time, p *partition) []Evicted {
 		case p.holds(t, n, end):
 			e.hold(now, n, end)
 		case p.mayEvict():
-			if e.evict(now, n, p) {
+			if e.evict(now, n, p, last) {
 				evicted = append(evicted, Evicted{n.key, p.name, n.binding.PodUID})
 			}
 		}
@@ -214,10 +214,11 @@ func (p *partition) holds(t int64, n *entry, end int64) bool {
 	return p.policy.MaxHold == 0 || t-end <= int64(p.policy.MaxHold)
 }
 
-func (e *Engine) evict(now time.Time, n *entry, p *partition) bool {
-	last := n.lease.renewed.Load()
+// evict removes a lease that was last renewed at last, unless a heartbeat has
+// slipped in since.
+func (e *Engine) evict(now time.Time, n *entry, p *partition, last int64) bool {
 	n.setFlag(flagGone, true)
-	if n.lease.renewed.Load() != last { // a heartbeat slipped in
+	if n.lease.renewed.Load() != last {
 		n.setFlag(flagGone, false)
 		e.revive(now, n)
 		return false
@@ -280,7 +281,7 @@ func (e *Engine) halfRenewedSince(since int64, but *entry) bool {
 func (e *Engine) forget(now time.Time) {
 	limit := e.mono(now) - int64(ChangeRetention)
 	snap, changed := e.begin(), false
-	for e.log.len() > 0 && e.log.peek().at < limit {
+	for e.log.len() > maxChanges || e.log.len() > 0 && e.log.peek().at < limit {
 		old := e.log.peek()
 		e.log.pop()
 		if current := snap.changes.get(old.key); current != nil && current.version == old.version {

@@ -23,9 +23,13 @@ type Limits struct {
 	// long as its client reads slowly, and shares its body with all others, so the
 	// default is high: 8192. Those beyond are answered 503.
 	MaxLists int
-	// MaxOthers bounds all other requests answered at a time, apart from the
-	// lists, so that slow readers do not keep heartbeats out. With MaxBodyBytes it
-	// bounds the memory held by bodies being received. Default 2048.
+	// MaxRegistrations bounds the registrations answered at a time. One may last as
+	// long as its client takes to send it, so they have slots of their own; with
+	// MaxBodyBytes they bound the memory held by bodies being received. Those beyond
+	// are answered 503. Default 1024.
+	MaxRegistrations int
+	// MaxOthers bounds all other requests answered at a time, heartbeats among
+	// them, which neither slow readers nor slow senders keep out. Default 2048.
 	MaxOthers int
 
 	// ReadTimeout bounds the time from the first byte of a request to its last.
@@ -47,6 +51,7 @@ func (l Limits) withDefaults() Limits {
 	defaultTo(&l.MaxURLBytes, 32<<10)
 	defaultTo(&l.MaxHeaderBytes, 64<<10)
 	defaultTo(&l.MaxLists, 8192)
+	defaultTo(&l.MaxRegistrations, 1024)
 	defaultTo(&l.MaxOthers, 2048)
 	defaultTo(&l.ReadTimeout, 8*time.Second)
 	defaultTo(&l.WriteTimeout, 60*time.Second)

@@ -83,10 +83,12 @@ func (m *metrics) initialise(endpoints *[resourceCount]endpoint) {
 	}
 }
 
-func (m *metrics) register(reg prometheus.Registerer, lists, others *slots) error {
-	for _, c := range []prometheus.Collector{
-		m.requests, m.duration, m.refused, m.segments, inFlight("list", lists), inFlight("other", others),
-	} {
+func (m *metrics) register(reg prometheus.Registerer, classes map[string]*slots) error {
+	all := []prometheus.Collector{m.requests, m.duration, m.refused, m.segments}
+	for name, s := range classes {
+		all = append(all, inFlight(name, s))
+	}
+	for _, c := range all {
 		if err := reg.Register(c); err != nil {
 			return fmt.Errorf("registering a metric: %w", err)
 		}
@@ -97,7 +99,7 @@ func (m *metrics) register(reg prometheus.Registerer, lists, others *slots) erro
 func inFlight(class string, s *slots) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name:        "kureka_http_requests_in_flight",
-		Help:        "Requests to the Eureka API being answered, list reads apart from all others.",
+		Help:        "Requests to the Eureka API being answered, by the class that has slots of its own.",
 		ConstLabels: prometheus.Labels{"class": class},
 	}, func() float64 { return float64(s.used.Load()) })
 }

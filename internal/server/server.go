@@ -66,27 +66,30 @@ func New(opts Options) (http.Handler, error) {
 		router:    newRouter(opts.Prefixes),
 		endpoints: endpoints(),
 	}
-	s.lists.max, s.others.max = int64(limits.MaxLists), int64(limits.MaxOthers)
+	s.lists.max = int64(limits.MaxLists)
+	s.registrations.max = int64(limits.MaxRegistrations)
+	s.others.max = int64(limits.MaxOthers)
 	s.metrics = newMetrics(&s.endpoints)
 	s.bodies.segments = s.metrics.segments
 	if opts.Registerer == nil {
 		return s, nil
 	}
-	if err := s.metrics.register(opts.Registerer, &s.lists, &s.others); err != nil {
+	if err := s.metrics.register(opts.Registerer, map[string]*slots{"list": &s.lists, "registration": &s.registrations, "other": &s.others}); err != nil {
 		return nil, fmt.Errorf("building the Eureka API: %w", err)
 	}
 	return s, nil
 }
 
 type server struct {
-	opts      Options
-	limits    Limits
-	router    router
-	endpoints [resourceCount]endpoint
-	metrics   *metrics
-	bodies    bodies
-	lists     slots
-	others    slots
+	opts          Options
+	limits        Limits
+	router        router
+	endpoints     [resourceCount]endpoint
+	metrics       *metrics
+	bodies        bodies
+	lists         slots
+	registrations slots
+	others        slots
 }
 
 // ServeHTTP answers one request.
@@ -121,8 +124,11 @@ func (s *server) operate(c *call, op operation, isList bool) {
 		s.opts.Registry.Touch(c.now)
 	}
 	class := &s.others
-	if isList {
+	switch {
+	case isList:
 		class = &s.lists
+	case c.method() == http.MethodPost:
+		class = &s.registrations
 	}
 	if !class.take() {
 		s.turnAway(c, http.StatusServiceUnavailable, refusedBusy)

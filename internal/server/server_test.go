@@ -44,7 +44,7 @@ func TestNew_demandsRegistryAndClock(t *testing.T) {
 
 func TestLimits_haveDefaultsAndKeepWhatIsSet(t *testing.T) {
 	t.Parallel()
-	want := Limits{128 << 10, 32 << 10, 64 << 10, 8192, 7, 8 * time.Second, 60 * time.Second, 120 * time.Second}
+	want := Limits{128 << 10, 32 << 10, 64 << 10, 8192, 1024, 7, 8 * time.Second, 60 * time.Second, 120 * time.Second}
 	if diff := cmp.Diff(want, Limits{MaxOthers: 7}.withDefaults()); diff != "" {
 		t.Errorf("limits differ (-want +got):\n%s", diff)
 	}
@@ -77,24 +77,31 @@ func (b blocking) Cancel(_ time.Time, _ netip.Addr, _ registry.Key) registry.Out
 	return registry.Done
 }
 
+func (b blocking) Register(_ time.Time, _ netip.Addr, _ *registry.Record) registry.Outcome {
+	b.wait()
+	return registry.Done
+}
+
 func (b blocking) Snapshot() *registry.Snapshot {
 	b.wait()
 	return b.Registry.Snapshot()
 }
 
-func TestBusy_listsAndOthersHaveSlotsOfTheirOwn(t *testing.T) {
+func TestBusy_listsRegistrationsAndOthersHaveSlotsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	b := blocking{entered: make(chan struct{}), release: make(chan struct{})}
 	r := newRig(t, func(o *Options) {
 		b.Registry = o.Registry
-		o.Registry, o.Limits = b, Limits{MaxLists: 1, MaxOthers: 1}
+		o.Registry, o.Limits = b, Limits{MaxLists: 1, MaxRegistrations: 1, MaxOthers: 1}
 	})
 	done := make(chan int)
 	start := func(method, target string) {
 		go func() {
 			w := &discard{header: http.Header{}}
 			req := get(t, target)
-			req.Method = method
+			if req.Method = method; method == http.MethodPost {
+				req.Body = io.NopCloser(strings.NewReader(body("DEMO", "a", "UP", 1)))
+			}
 			r.handler.ServeHTTP(w, req)
 			done <- w.code
 		}()
@@ -103,12 +110,15 @@ func TestBusy_listsAndOthersHaveSlotsOfTheirOwn(t *testing.T) {
 	start(http.MethodGet, "/eureka/apps")
 	r.want(http.StatusServiceUnavailable, http.MethodGet, "/eureka/vips/demo")
 	r.want(http.StatusNotFound, http.MethodPut, "/eureka/apps/DEMO/a") // a slow reader keeps no heartbeat out
+	start(http.MethodPost, "/eureka/apps/DEMO")
+	r.want(http.StatusServiceUnavailable, http.MethodPost, "/eureka/apps/DEMO")
+	r.want(http.StatusNotFound, http.MethodPut, "/eureka/apps/DEMO/a") // nor does a slow sender
 	start(http.MethodDelete, "/eureka/apps/DEMO/a")
 	r.want(http.StatusServiceUnavailable, http.MethodPut, "/eureka/apps/DEMO/a")
 	close(b.release)
-	for range 2 {
-		if code := <-done; code != http.StatusOK {
-			t.Errorf("a request that had a slot = %d, want 200", code)
+	for range 3 {
+		if code := <-done; code != http.StatusOK && code != http.StatusNoContent {
+			t.Errorf("a request that had a slot = %d", code)
 		}
 	}
 	r.want(http.StatusNotFound, http.MethodPut, "/eureka/apps/DEMO/a")
