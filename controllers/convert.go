@@ -75,15 +75,7 @@ func containerEvidence(c *corev1.Container, statuses []corev1.ContainerStatus) e
 
 // nodeEvidence reduces a node to what the rules ask about.
 func nodeEvidence(n *corev1.Node) evidence.Node {
-	out := evidence.Node{Name: n.Name, Deleting: n.DeletionTimestamp != nil}
-	for _, key := range verdict.Annotations() {
-		if value, ok := n.Annotations[key]; ok {
-			if out.Annotations == nil {
-				out.Annotations = map[string]string{}
-			}
-			out.Annotations[key] = value
-		}
-	}
+	out := evidence.Node{Name: n.Name, Deleting: n.DeletionTimestamp != nil, Annotations: asked(n.Annotations)}
 	for _, a := range n.Status.Addresses {
 		if a.Type == corev1.NodeInternalIP || a.Type == corev1.NodeExternalIP {
 			out.Addresses = appendAddr(out.Addresses, a.Address)
@@ -105,6 +97,22 @@ func nodeEvidence(n *corev1.Node) evidence.Node {
 		out.Conditions = append(out.Conditions, evidence.Condition{
 			Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message,
 		})
+	}
+	return out
+}
+
+// asked keeps the annotations that checks ask about.
+func asked(all map[string]string) map[string]string {
+	var out map[string]string
+	for _, key := range verdict.Annotations() {
+		value, ok := all[key]
+		if !ok {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[key] = value
 	}
 	return out
 }

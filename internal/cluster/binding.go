@@ -20,10 +20,21 @@ const (
 )
 
 // candidate finds the pod that a registration belongs to, or says why there is
-// none. A registration sent by a pod itself is believed on its address. Where
-// the sender is unknown an address alone proves nothing, because addresses are
-// reused while old configuration lives on: a second fact is needed.
+// none. A pod that has ended keeps its address, which the next one may have
+// already although the watch has not shown that.
 func (c *Cluster) candidate(in *instance) (*pod, string) {
+	p, why := c.speaker(in)
+	if p != nil && p.Terminal() {
+		return nil, UnboundPodNotSeen
+	}
+	return p, why
+}
+
+// speaker finds the pod that a registration speaks of. One sent by a pod itself is
+// believed on its address. Where the sender is unknown an address alone proves
+// nothing, because addresses are reused while old configuration lives on: a
+// second fact is needed.
+func (c *Cluster) speaker(in *instance) (*pod, string) {
 	owner := c.ownerOf(in)
 	if sender := c.sender(in.source); sender != nil {
 		switch {
@@ -178,32 +189,34 @@ func (c *Cluster) rebind(now time.Time, in *instance) {
 		return
 	}
 	p, why := c.candidate(in)
-	if p != nil && p.Terminal() {
-		p, why = nil, UnboundPodNotSeen
-	}
 	before := *in
-	c.attach(in, &before, p, why)
+	c.place(now, in, &before, p, why)
 	if in.pod == before.pod && in.sharer == before.sharer && in.unbound == before.unbound && in.unlisted == before.unlisted {
 		c.track(in)
 		return
 	}
-	if in.pod != nil {
-		c.last[in.key] = in.pod.ownerOrSelf()
-	}
-	c.decide(now, in)
-	in.held = in.decided.Class.IsNotice() && c.mustStay(in, &before)
-	c.track(in)
 	c.reg.Rebind(now, in.key, c.binding(in))
-	c.tellBinding(now, in, &before)
+	c.placed(now, in, &before)
 	if in.pod != nil {
 		c.evaluate(now, in.pod)
 	}
 	c.settle(now, in.key.App)
 }
 
-// tellBinding tells what a registration or a new binding brought: a verdict that
-// was in force already, or that several living pods use one id.
-func (c *Cluster) tellBinding(now time.Time, in, before *instance) {
+// place binds an instance and decides about it, before the registry is told.
+func (c *Cluster) place(now time.Time, in, old *instance, p *pod, why string) {
+	c.attach(in, old, p, why)
+	c.decide(now, in)
+	in.held = in.decided.Class.IsNotice() && c.mustStay(in, old)
+}
+
+// placed keeps an instance that the registry knows now, and tells what it brought:
+// a verdict that was in force already, or that several living pods use one id.
+func (c *Cluster) placed(now time.Time, in, before *instance) {
+	c.track(in)
+	if in.pod != nil {
+		c.last[in.key] = in.pod.ownerOrSelf()
+	}
 	var was registry.Verdict
 	shared := false
 	if before != nil {

@@ -228,9 +228,13 @@ func (h *history) checkInstance(in *instance, view *registry.Instance) {
 	if want := in.inForce(); view.Verdict != want && view.Verdict.Reason != registry.ReasonHeldExpired {
 		h.t.Fatalf("%v has %+v in force, want %+v", in.key, view.Verdict, want)
 	}
-	if p, why := h.c.candidate(in); in.sharer == nil && p != in.pod && !in.byAddress && (p == nil || !p.Terminal()) {
+	if p, why := h.c.candidate(in); in.sharer == nil && p != in.pod && !in.byAddress {
 		h.t.Fatalf("%v is bound to %q (%s), the state says %s", in.key, uid, in.unbound, why)
 	}
+	h.checkUsers(in)
+}
+
+func (h *history) checkUsers(in *instance) {
 	for _, p := range in.users {
 		if _, known := p.ids[in]; !known {
 			h.t.Fatalf("%v is used by %s, which does not know", in.key, p.UID)

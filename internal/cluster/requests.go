@@ -14,21 +14,15 @@ func (c *Cluster) Register(now time.Time, src netip.Addr, rec *registry.Record) 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	in, old := newInstance(now, src, rec), c.insts[rec.Key()]
-	candidate, why := c.candidate(in)
-	if candidate != nil && candidate.Terminal() {
-		candidate, why = nil, UnboundPodNotSeen // it keeps its address, which the next pod may have already
-	}
-	lives := old != nil && slices.ContainsFunc(livingOf(old.users), func(p *pod) bool { return p != candidate })
-	switch {
-	case candidate != nil && candidate.proven:
-		c.reg.Prove(now, c.proofOf(candidate)) // its fence may have ended in the meantime
+	p, why := c.candidate(in)
+	if p != nil && p.proven {
+		c.reg.Prove(now, c.proofOf(p)) // its fence may have ended in the meantime
 		return registry.Fenced
-	case lives && candidate == nil && (why == UnboundPodNotSeen || c.isGhost(in)), lives && candidate != nil && !candidate.alive():
-		return registry.Done // who is dead or dying must not replace the record of a living pod
 	}
-	c.attach(in, old, candidate, why)
-	c.decide(now, in)
-	in.held = in.decided.Class.IsNotice() && c.mustStay(in, old)
+	if c.intrudes(in, old, p, why) {
+		return registry.Done
+	}
+	c.place(now, in, old, p, why)
 	outcome := c.reg.Register(now, c.caller(src), rec, c.binding(in))
 	if outcome != registry.Done {
 		c.discard(in)
@@ -37,13 +31,21 @@ func (c *Cluster) Register(now time.Time, src netip.Addr, rec *registry.Record) 
 	if old != nil {
 		c.discard(old)
 	}
-	c.track(in)
-	if in.pod != nil {
-		c.last[in.key] = in.pod.ownerOrSelf()
-	}
-	c.tellBinding(now, in, old)
+	c.placed(now, in, old)
 	c.settle(now, in.key.App)
 	return outcome
+}
+
+// intrudes reports whether somebody dead, dying or not yet seen is about to
+// replace the record of a living pod.
+func (c *Cluster) intrudes(in, old *instance, p *pod, why string) bool {
+	if old == nil || !slices.ContainsFunc(livingOf(old.users), func(user *pod) bool { return user != p }) {
+		return false
+	}
+	if p != nil {
+		return !p.alive()
+	}
+	return why == UnboundPodNotSeen || c.isGhost(in)
 }
 
 func newInstance(now time.Time, src netip.Addr, rec *registry.Record) *instance {

@@ -84,7 +84,8 @@ func (m *metrics) initialise(endpoints *[resourceCount]endpoint) {
 }
 
 func (m *metrics) register(reg prometheus.Registerer, classes map[string]*slots) error {
-	all := []prometheus.Collector{m.requests, m.duration, m.refused, m.segments}
+	all := make([]prometheus.Collector, 0, 4+len(classes))
+	all = append(all, m.requests, m.duration, m.refused, m.segments)
 	for name, s := range classes {
 		all = append(all, inFlight(name, s))
 	}
