@@ -1,0 +1,85 @@
+package verdict
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/kureka/kureka/internal/evidence"
+)
+
+// Action is what a kind of evidence does to an instance.
+type Action string
+
+// Actions upon evidence.
+const (
+	// OutOfService takes the instance out of service while the evidence lasts.
+	OutOfService Action = "OutOfService"
+	// Ignore shows the evidence and does nothing.
+	Ignore Action = "Ignore"
+)
+
+// Policy is what one namespace has decided, complete: every field has a value.
+type Policy struct {
+	// Observe computes, shows and counts verdicts; only leases act.
+	Observe bool
+
+	SelfPreservation        bool
+	RenewalThresholdPercent int           // 1 to 100
+	MaxHold                 time.Duration // zero: no limit
+
+	DefaultDuration, DefaultInterval time.Duration
+	// Bounds of what clients may ask for; zero: no bound.
+	MinDuration, MaxDuration time.Duration
+	MinInterval, MaxInterval time.Duration
+	ReadyGrace               time.Duration
+	MaxEvictionPercent       int // 0 to 100, but at least one lease
+
+	NotReady, Disruption, ContainerDown Action
+	HardNotice, PlannedNotice, Cordon   Action
+	// AdditionalTaints announce the end of a node besides those that are known.
+	AdditionalTaints []AdditionalTaint
+
+	// MinInServicePercent of an application's live instances stay in service,
+	// rounded down, but at least one.
+	MinInServicePercent int // 0 to 100
+}
+
+// AdditionalTaint is a taint that announces the end of a node here.
+type AdditionalTaint struct {
+	Key string
+	// Value and Effect narrow it; empty means any.
+	Value, Effect string
+	Hard          bool
+}
+
+// DefaultPolicy returns the built-in policy.
+func DefaultPolicy() Policy {
+	return Policy{
+		SelfPreservation:        true,
+		RenewalThresholdPercent: 85,
+		DefaultDuration:         90 * time.Second,
+		DefaultInterval:         30 * time.Second,
+		MaxDuration:             24 * time.Hour,
+		ReadyGrace:              90 * time.Second,
+		MaxEvictionPercent:      15,
+		NotReady:                Ignore,
+		Disruption:              OutOfService,
+		ContainerDown:           OutOfService,
+		HardNotice:              OutOfService,
+		PlannedNotice:           OutOfService,
+		Cordon:                  Ignore,
+		MinInServicePercent:     50,
+	}
+}
+
+// Equal reports whether two policies decide alike.
+func (p Policy) Equal(o Policy) bool { return reflect.DeepEqual(p, o) }
+
+func (t AdditionalTaint) matches(n *evidence.Node) bool {
+	for _, have := range n.Taints {
+		if have.Key == t.Key && (t.Value == "" || t.Value == have.Value) && (t.Effect == "" || t.Effect == have.Effect) {
+			return true
+		}
+	}
+	return false
+}
