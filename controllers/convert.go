@@ -33,11 +33,12 @@ func podEvidence(p *corev1.Pod) evidence.Pod {
 	if len(out.IPs) == 0 {
 		out.IPs = appendAddr(out.IPs, p.Status.PodIP)
 	}
+	for _, gate := range p.Spec.ReadinessGates {
+		out.GateUnmet = out.GateUnmet || !conditionTrue(p, gate.ConditionType)
+	}
+	out.Ready, out.ContainersReady = conditionTrue(p, corev1.PodReady), conditionTrue(p, corev1.ContainersReady)
 	for _, c := range p.Status.Conditions {
-		switch {
-		case c.Type == corev1.PodReady:
-			out.Ready = c.Status == corev1.ConditionTrue
-		case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
 			out.Disruption = c.Reason
 			if out.Disruption == "" {
 				out.Disruption = string(c.Type)
@@ -48,6 +49,15 @@ func podEvidence(p *corev1.Pod) evidence.Pod {
 		out.Containers = append(out.Containers, containerEvidence(&p.Spec.Containers[i], p.Status.ContainerStatuses))
 	}
 	return out
+}
+
+func conditionTrue(p *corev1.Pod, kind corev1.PodConditionType) bool {
+	for _, c := range p.Status.Conditions {
+		if c.Type == kind {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
 }
 
 func containerEvidence(c *corev1.Container, statuses []corev1.ContainerStatus) evidence.Container {

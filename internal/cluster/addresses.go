@@ -108,6 +108,9 @@ func (c *Cluster) review(now time.Time, in *instance) {
 }
 
 func (c *Cluster) cancel(now time.Time, in *instance, reason string) {
+	if c.observes(in.pod) {
+		return
+	}
 	ch := change(now, in, verdict.Verdict{Reason: reason, Witness: verdict.WitnessPod})
 	ch.Effect = Removed
 	c.reg.Remove(now, in.key)

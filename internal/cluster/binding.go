@@ -17,6 +17,7 @@ const (
 	UnboundOneFact    = "AddressIsTheOnlyFact"
 	UnboundSharedID   = "SharedInstanceID"
 	UnboundPodNotSeen = "PodNotSeenYet"
+	UnboundObserved   = "PodGoneButOnlyObserved"
 )
 
 // candidate finds the pod that a registration belongs to, or says why there is
@@ -128,11 +129,20 @@ func (c *Cluster) attach(in, old *instance, p *pod, why string) {
 	if p != nil && len(users) > 1 {
 		in.sharer, p, why = p, nil, UnboundSharedID
 	}
-	in.pod, in.unbound, in.byAddress, in.unlisted = p, why, p != nil && p.answersAt(in), false
-	if p == nil && in.sharer == nil && (why == UnboundPodNotSeen && c.fresh || c.isGhost(in)) {
-		in.unbound, in.unlisted = UnboundPodNotSeen, true
+	in.pod, in.unbound, in.byAddress = p, why, p != nil && p.answersAt(in)
+	if in.unlisted = c.mustHide(in); in.unlisted {
+		in.unbound = UnboundPodNotSeen
 	}
 	in.chooseContainer(known)
+}
+
+// mustHide reports whether an instance is not to be listed yet, because its pod is
+// either still to be seen or gone.
+func (c *Cluster) mustHide(in *instance) bool {
+	if in.pod != nil || in.sharer != nil || c.fallback.Observe || !c.fresh {
+		return false
+	}
+	return in.unbound == UnboundPodNotSeen || c.isGhost(in)
 }
 
 func livingOf(pods []*pod) []*pod {
@@ -173,7 +183,7 @@ func (p *pod) containerOf(in *instance) *evidence.Container {
 
 // binding is what the registry needs to know.
 func (c *Cluster) binding(in *instance) registry.Binding {
-	b := registry.Binding{Unlisted: in.unlisted, Verdict: in.inForce()}
+	b := registry.Binding{Unlisted: in.unlisted, Verdict: c.inForce(in)}
 	if p := in.pod; p != nil {
 		b.Partition, b.PodUID, b.Node, b.PodReady = p.Namespace, p.UID, p.Node, p.Ready
 	}
@@ -207,7 +217,7 @@ func (c *Cluster) rebind(now time.Time, in *instance) {
 func (c *Cluster) place(now time.Time, in, old *instance, p *pod, why string) {
 	c.attach(in, old, p, why)
 	c.decide(now, in)
-	in.held = in.decided.Class.IsNotice() && c.mustStay(in, old)
+	in.held = in.decided.Class.HasFloor() && c.mustStay(in, old)
 }
 
 // placed keeps an instance that the registry knows now, and tells what it brought:
@@ -220,9 +230,9 @@ func (c *Cluster) placed(now time.Time, in, before *instance) {
 	var was registry.Verdict
 	shared := false
 	if before != nil {
-		was, shared = before.inForce(), before.sharer != nil
+		was, shared = c.inForce(before), before.sharer != nil
 	}
-	if v := in.inForce(); v != was && !in.unlisted {
+	if v := c.inForce(in); v != was && !in.unlisted {
 		c.tell(now, in, v)
 	}
 	if p := in.sharer; p != nil && !shared {

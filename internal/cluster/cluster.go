@@ -86,6 +86,9 @@ type Cluster struct {
 	due     map[*pod]time.Time                // when a verdict may change by itself
 	changes changeLog
 
+	fallback verdict.Policy            // in force where a namespace has none of its own
+	policies map[string]verdict.Policy // by namespace
+
 	readable bool // pods can be read
 	canary   time.Time
 	leases   time.Time
@@ -132,6 +135,7 @@ type instance struct {
 	request, registration time.Time
 	decided               verdict.Verdict
 	held                  bool
+	noted                 string // reason told last while verdicts are only observed
 }
 
 // orphan is an id that lost its record.
@@ -161,6 +165,8 @@ func New(reg *registry.Engine, opts Options) *Cluster {
 		noticed: map[string]map[*instance]struct{}{},
 		last:    map[registry.Key]string{},
 		due:     map[*pod]time.Time{},
+
+		fallback: verdict.DefaultPolicy(),
 	}
 }
 

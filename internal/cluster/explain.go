@@ -100,7 +100,7 @@ func (c *Cluster) Explain(now time.Time, key registry.Key) (Explanation, bool) {
 	}
 	e.LastRenewal, _ = c.reg.LastSeen(key)
 	e.InService, e.Live = c.reg.InService(key.App)
-	e.Floor = floor(e.Live)
+	e.Floor = c.floor(e.Live)
 	if in.sharer != nil {
 		for _, p := range in.users {
 			e.Rivals = append(e.Rivals, p.Namespace+"/"+p.Name)

@@ -225,7 +225,7 @@ func (h *history) checkInstance(in *instance, view *registry.Instance) {
 	if view.PodUID != uid {
 		h.t.Fatalf("%v is bound to %q here and to %q in the registry", in.key, uid, view.PodUID)
 	}
-	if want := in.inForce(); view.Verdict != want && view.Verdict.Reason != registry.ReasonHeldExpired {
+	if want := h.c.inForce(in); view.Verdict != want && view.Verdict.Reason != registry.ReasonHeldExpired {
 		h.t.Fatalf("%v has %+v in force, want %+v", in.key, view.Verdict, want)
 	}
 	if p, why := h.c.candidate(in); in.sharer == nil && p != in.pod && !in.byAddress {

@@ -9,10 +9,6 @@ import (
 	"github.com/kureka/kureka/internal/verdict"
 )
 
-// minInServicePercent is the share of an application's live instances that
-// planned notices leave in service, rounded down, but at least one.
-const minInServicePercent = 50
-
 // settle decides which instances of an application its notices take out. Planned
 // notices leave the application's floor in service, hard ones its last instance.
 func (c *Cluster) settle(now time.Time, app string) {
@@ -60,7 +56,7 @@ func (c *Cluster) keptInService(app string, members map[*instance]struct{}) map[
 		}
 	}
 	stay := map[*instance]struct{}{}
-	keep(stay, planned, floor(live)-up)
+	keep(stay, planned, c.floor(live)-up)
 	if up+len(stay) == 0 {
 		keep(stay, hard, 1)
 	}
@@ -91,7 +87,9 @@ func flag(b bool) int {
 	return 0
 }
 
-func floor(live int) int { return max(1, live*minInServicePercent/100) }
+// floor is how many of an application's live instances stay in service: the
+// policy's share, rounded down, but at least one.
+func (c *Cluster) floor(live int) int { return max(1, live*c.fallback.MinInServicePercent/100) }
 
 // canServe reports whether an instance would be UP without a verdict.
 func canServe(view *registry.Instance) bool {
@@ -116,5 +114,5 @@ func (c *Cluster) mustStay(in, old *instance) bool {
 	if in.decided.Class == verdict.HardNotice {
 		return up == 0
 	}
-	return up < floor(live)
+	return up < c.floor(live)
 }

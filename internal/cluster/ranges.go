@@ -35,7 +35,7 @@ func (r ranges) contain(a netip.Addr) bool {
 // watch has not shown yet, or the process of one that is gone. That is known only
 // in a fresh view of all pods.
 func (c *Cluster) unowned(a netip.Addr) bool {
-	if !a.IsValid() || !c.fresh || !c.opts.AllNamespaces || c.owners[netip.AddrPortFrom(a, 0)] != nil {
+	if !a.IsValid() || c.fallback.Observe || !c.fresh || !c.opts.AllNamespaces || c.owners[netip.AddrPortFrom(a, 0)] != nil {
 		return false
 	}
 	_, isNode := c.nodeIPs[a]

@@ -61,7 +61,7 @@ func (c *Cluster) judge(now time.Time, p *pod) {
 			c.prove(now, p, in.decided)
 			return
 		}
-		if !in.decided.Class.IsNotice() { // those are settled for the whole application
+		if !in.decided.Class.HasFloor() { // those are settled for the whole application
 			in.held = false
 			c.enforce(now, in)
 		}
@@ -91,7 +91,7 @@ func (c *Cluster) wake(p *pod, v verdict.Verdict) {
 // input gathers what the rules look at. Without an instance only what is said
 // about the pod itself counts.
 func (c *Cluster) input(now time.Time, p *pod, in *instance) verdict.Input {
-	i := verdict.Input{Now: now, Pod: &p.Pod, Gone: p.gone, Seen: now, SliceTerminating: !c.readable && c.ends.podEnds(p.UID)}
+	i := verdict.Input{Now: now, Policy: c.policyOf(p.Namespace), Pod: &p.Pod, Gone: p.gone, Seen: now, SliceTerminating: !c.readable && c.ends.podEnds(p.UID)}
 	if n := c.nodes[p.Node]; n != nil && p.Node != "" {
 		i.Node = &n.Node
 	}
@@ -122,7 +122,7 @@ func (c *Cluster) inputFor(now time.Time, in *instance) verdict.Input {
 	if in.pod != nil {
 		return c.input(now, in.pod, in)
 	}
-	return verdict.Input{Now: now, Pod: &evidence.Pod{}, Seen: now, SliceTerminating: !c.readable && c.ends.addressEnds(in.ip)}
+	return verdict.Input{Now: now, Policy: &c.fallback, Pod: &evidence.Pod{}, Seen: now, SliceTerminating: !c.readable && c.ends.addressEnds(in.ip)}
 }
 
 // decide asks the rules about one instance. A new incarnation that has been
@@ -142,7 +142,7 @@ func (c *Cluster) decide(now time.Time, in *instance) {
 	if in.pod != nil {
 		c.wake(in.pod, in.decided)
 	}
-	if in.decided.Class.IsNotice() {
+	if in.decided.Class.HasFloor() {
 		add(c.noticed, in.key.App, in)
 	} else {
 		drop(c.noticed, in.key.App, in)
@@ -150,13 +150,15 @@ func (c *Cluster) decide(now time.Time, in *instance) {
 }
 
 // inForce is the verdict as the registry is to apply it.
-func (in *instance) inForce() registry.Verdict {
+func (c *Cluster) inForce(in *instance) registry.Verdict {
 	switch class := in.decided.Class; {
+	case c.observes(in.pod):
+		return registry.Verdict{}
 	case class == verdict.Ending:
 		return registry.Verdict{OutOfService: true, Ending: true, Reason: in.decided.Reason}
-	case class.IsNotice() && in.held:
+	case class.HasFloor() && in.held:
 		return registry.Verdict{Reason: ReasonHeldByFloor}
-	case class.IsNotice():
+	case class.HasFloor():
 		return registry.Verdict{OutOfService: true, Reason: in.decided.Reason}
 	}
 	return registry.Verdict{}
@@ -165,7 +167,8 @@ func (in *instance) inForce() registry.Verdict {
 // enforce puts an instance's verdict in force and tells of it if that changed
 // anything.
 func (c *Cluster) enforce(now time.Time, in *instance) {
-	v := in.inForce()
+	c.noteObserved(now, in)
+	v := c.inForce(in)
 	if !c.reg.SetVerdict(now, in.key, v) {
 		return
 	}
@@ -196,6 +199,10 @@ func change(now time.Time, in *instance, v verdict.Verdict) Change {
 
 // prove removes a pod's instances for good.
 func (c *Cluster) prove(now time.Time, p *pod, v verdict.Verdict) {
+	if c.observes(p) {
+		c.notePassing(now, p, v)
+		return
+	}
 	if !p.proven || len(p.insts) > 0 {
 		p.proven = true
 		c.reclaim(now, p)

@@ -38,10 +38,11 @@ type verdict struct {
 }
 
 type check struct {
-	Name   string `json:"name"`
-	Class  string `json:"class"`
-	Fires  bool   `json:"fires"`
-	Detail string `json:"detail,omitempty"`
+	Name    string `json:"name"`
+	Class   string `json:"class"`
+	Fires   bool   `json:"fires"`
+	Ignored bool   `json:"ignored,omitempty"`
+	Detail  string `json:"detail,omitempty"`
 }
 
 type binding struct {
@@ -87,7 +88,7 @@ func explanationOf(e cluster.Explanation) explanation {
 		},
 	}
 	for _, c := range e.Checks {
-		out.Checks = append(out.Checks, check{Name: c.Check, Class: c.Class.String(), Fires: c.Fires, Detail: c.Detail})
+		out.Checks = append(out.Checks, check{Name: c.Check, Class: c.Class.String(), Fires: c.Fires, Ignored: c.Ignored, Detail: c.Detail})
 	}
 	if p := e.Pod; p != nil {
 		out.Binding.Pod = &pod{

@@ -30,6 +30,9 @@ type Pod struct {
 	Created     time.Time
 	Phase       Phase
 	Ready       bool
+	// ContainersReady is the kubelet's condition of that name, GateUnmet says that
+	// a readiness gate of the pod is not met.
+	ContainersReady, GateUnmet bool
 	// Deleting says that the pod has a deletion timestamp.
 	Deleting bool
 	// Forced says that its deletion leaves no grace period: the object goes at once

@@ -87,10 +87,13 @@ type Policy struct {
 	MaxHold                 time.Duration // 0: no limit
 	DefaultDuration         time.Duration
 	DefaultInterval         time.Duration
-	MaxDuration             time.Duration // longer leases are clamped
-	ReadyGrace              time.Duration
-	MaxEvictionPercent      int // 1 to 100, of a partition's leases in any 60 s
-	MinInServicePercent     int // 0 to 100, of an application's live instances
+	// Bounds of what clients may ask for; the nearest one counts. Zero minimums and
+	// a zero MaxInterval do not bound.
+	MinDuration, MaxDuration time.Duration
+	MinInterval, MaxInterval time.Duration
+	ReadyGrace               time.Duration
+	MaxEvictionPercent       int // 1 to 100, of a partition's leases in any 60 s
+	MinInServicePercent      int // 0 to 100, of an application's live instances
 }
 
 // DefaultPolicy returns the built-in numbers.

@@ -30,7 +30,7 @@ const (
 
 // Options configure an engine.
 type Options struct {
-	// Policy is used for every partition that SetPolicy has not been called for.
+	// Policy is in force everywhere until SetPolicies is called.
 	Policy Policy
 	// MaxInstances bounds the number of records; registrations beyond it are
 	// answered Full. Zero means DefaultMaxInstances.
@@ -123,13 +123,39 @@ func (e *Engine) Snapshot() *Snapshot { return e.snap.Load() }
 // world can be told from silence of a few leases.
 func (e *Engine) Touch(now time.Time) { e.lastReq.Store(e.mono(now)) }
 
-// SetPolicy puts a policy in force for one partition from now on.
-func (e *Engine) SetPolicy(now time.Time, partition string, p Policy) {
+// SetPolicies puts policies in force from now on: for the named partitions their
+// own, for all others the fallback. Leases that a changed policy gives other
+// numbers get them at once.
+func (e *Engine) SetPolicies(now time.Time, fallback Policy, own map[string]Policy) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	part := e.partition(partition)
-	part.policy, part.pinned = p, true
-	e.judge(part, e.mono(now))
+	e.opts.Policy = fallback
+	for name := range own {
+		e.partition(name)
+	}
+	changed := map[*partition]bool{}
+	for name, part := range e.partitions {
+		p, pinned := own[name]
+		if !pinned {
+			p = fallback
+		}
+		part.pinned = pinned
+		if part.policy != p {
+			part.policy, changed[part] = p, true
+		}
+	}
+	e.each(func(n *entry) bool {
+		if part := n.part.Load(); changed[part] {
+			e.setLease(n, n.rec, part.policy)
+			e.rearm(n)
+			e.recount(now, n)
+			e.publish(now, n, Modified)
+		}
+		return true
+	})
+	for part := range changed {
+		e.judge(part, e.mono(now))
+	}
 }
 
 // mono converts a time to nanoseconds since the engine was made. It follows the
@@ -280,7 +306,7 @@ func (e *Engine) build(now time.Time, n *entry) *Instance {
 // same says whether two views show the same to every reader.
 func (i *Instance) same(o *Instance) bool {
 	return i.Record == o.Record && i.Status == o.Status && i.Client == o.Client && i.Override == o.Override &&
-		i.Verdict == o.Verdict && i.Partition == o.Partition && i.PodUID == o.PodUID && i.Node == o.Node &&
+		i.Interval == o.Interval && i.Duration == o.Duration && i.Verdict == o.Verdict && i.Partition == o.Partition && i.PodUID == o.PodUID && i.Node == o.Node &&
 		i.ServiceUpMS == o.ServiceUpMS
 }
 

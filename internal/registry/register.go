@@ -82,7 +82,7 @@ func (e *Engine) setRecord(n *entry, rec *Record) {
 }
 
 // setLease takes the lease's numbers from the record, or the policy's for those
-// it lacks. Durations beyond the policy's maximum are clamped to it.
+// it lacks, within the policy's bounds.
 func (e *Engine) setLease(n *entry, rec *Record, p Policy) {
 	interval, duration := rec.RenewalInterval, rec.LeaseDuration
 	if interval <= 0 {
@@ -91,7 +91,11 @@ func (e *Engine) setLease(n *entry, rec *Record, p Policy) {
 	if duration <= 0 {
 		duration = p.DefaultDuration
 	}
-	duration, interval = min(duration, p.MaxDuration), min(interval, p.MaxDuration)
+	duration = max(p.MinDuration, min(duration, p.MaxDuration))
+	interval = max(p.MinInterval, min(interval, p.MaxDuration))
+	if p.MaxInterval > 0 {
+		interval = min(interval, p.MaxInterval)
+	}
 	if n.interval == interval && n.duration == duration {
 		return
 	}

@@ -16,7 +16,7 @@ import (
 // TestScenarios runs the files in testdata. A file is a list of commands, one a
 // line; `#` starts a comment. Time stands still but for tick and pause.
 //
-//	policy NS key=value...          renewals, maxhold, readygrace, maxeviction, mininservice, selfpreservation
+//	policy NS key=value...          threshold, maxhold, readygrace, maxeviction, duration, interval, maxinterval, selfpreservation=off
 //	register APP/ID [status= dirty= interval= duration= ns= pod= node= ready ip= port= from= frompod= unlisted vip=]
 //	renew APP/ID [status= dirty= from= frompod=]
 //	cancel|clear APP/ID [from= frompod=]      override APP/ID STATUS [from= frompod=]
@@ -59,11 +59,12 @@ func TestScenarios(t *testing.T) {
 type scenario struct {
 	e   *Engine
 	now time.Time
+	own map[string]Policy
 }
 
 func newScenario() *scenario {
 	now := time.Unix(1_700_000_000, 0)
-	return &scenario{e: New(now, Options{}), now: now}
+	return &scenario{e: New(now, Options{}), now: now, own: map[string]Policy{}}
 }
 
 // args are a command's words, with key=value words apart.
@@ -180,11 +181,15 @@ func (s *scenario) policy(a args) error {
 	p.MaxHold = time.Duration(a.num("maxhold", 0)) * time.Second
 	p.ReadyGrace = time.Duration(a.num("readygrace", 90)) * time.Second
 	p.MaxEvictionPercent = int(a.num("maxeviction", int64(p.MaxEvictionPercent)))
+	p.DefaultDuration = time.Duration(a.num("duration", 90)) * time.Second
+	p.DefaultInterval = time.Duration(a.num("interval", 30)) * time.Second
+	p.MaxInterval = time.Duration(a.num("maxinterval", 0)) * time.Second
 	ns := a.words[0]
 	if ns == "outside" {
 		ns = ""
 	}
-	s.e.SetPolicy(s.now, ns, p)
+	s.own[ns] = p
+	s.e.SetPolicies(s.now, DefaultPolicy(), s.own)
 	return nil
 }
 

@@ -15,6 +15,8 @@ type Check struct {
 	ask func(Input) (detail string, until time.Time, fires bool)
 }
 
+const reasonCordoned = "NodeCordoned"
+
 // kuredReboot is set by kured while it drains and reboots a node.
 const kuredReboot = "weave.works/kured-reboot-in-progress"
 
@@ -53,6 +55,8 @@ var checks = []Check{
 	{"NodeCloudShutdown", HardNotice, WitnessNode, "the cloud says that the machine is stopped: taint `node.cloudprovider.kubernetes.io/shutdown`", taint("node.cloudprovider.kubernetes.io/shutdown")},
 	{"NodeDeleted", HardNotice, WitnessNode, "the node's object is gone, confirmed by a live read", nodeDeleted},
 
+	{"NodeAdditionalHardTaint", HardNotice, WitnessNode, "a taint that the policy names as a hard notice", additionalTaint(true)},
+
 	{"NodeDeleting", PlannedNotice, WitnessNode, "the node has a deletion timestamp, as Karpenter's have while they are drained", nodeDeleting},
 	{"NodeScaleDown", PlannedNotice, WitnessNode, "cluster-autoscaler removes the node: taint `ToBeDeletedByClusterAutoscaler`", taint("ToBeDeletedByClusterAutoscaler")},
 	{"NodeLifecycleTermination", PlannedNotice, WitnessNode, "AWS scaling group ends the machine: taint `aws-node-termination-handler/asg-lifecycle-termination`", taint("aws-node-termination-handler/asg-lifecycle-termination")},
@@ -66,7 +70,11 @@ var checks = []Check{
 	{"NodeDrainInProgress", PlannedNotice, WitnessNode, "condition `DrainInProgress`", condition("DrainInProgress")},
 	{"NodeMaintenanceInProgress", PlannedNotice, WitnessNode, "condition `MaintenanceInProgress`", condition("MaintenanceInProgress")},
 
-	{"NodeCordoned", Hint, WitnessNode, "taint `node.kubernetes.io/unschedulable`", taint("node.kubernetes.io/unschedulable")},
+	{"NodeAdditionalTaint", PlannedNotice, WitnessNode, "a taint that the policy names as a planned notice", additionalTaint(false)},
+	{reasonCordoned, PlannedNotice, WitnessNode, "taint `node.kubernetes.io/unschedulable`; ignored unless the policy says otherwise (`nodes.cordon`)", taint("node.kubernetes.io/unschedulable")},
+
+	{"PodNotReady", Observed, WitnessPod, "the kubelet says that the pod is not ready; ignored unless the policy says otherwise (`pods.notReady`)", podNotReady},
+
 	{"NodeUnreachable", Hint, WitnessNode, "the control plane does not hear the node: Ready is Unknown", nodeUnreachable},
 	{"NodeDisrupted", Hint, WitnessNode, "Karpenter considers the node: taint `karpenter.sh/disrupted`; it may take that back", taint("karpenter.sh/disrupted")},
 	{"NodeDeletionCandidate", Hint, WitnessNode, "cluster-autoscaler considers the node: taint `DeletionCandidateOfClusterAutoscaler`", taint("DeletionCandidateOfClusterAutoscaler")},
@@ -76,5 +84,5 @@ var checks = []Check{
 	{"NodeMemoryPressure", Hint, WitnessNode, "taint `node.kubernetes.io/memory-pressure`", taint("node.kubernetes.io/memory-pressure")},
 	{"NodeDiskPressure", Hint, WitnessNode, "taint `node.kubernetes.io/disk-pressure`", taint("node.kubernetes.io/disk-pressure")},
 	{"NodePIDPressure", Hint, WitnessNode, "taint `node.kubernetes.io/pid-pressure`", taint("node.kubernetes.io/pid-pressure")},
-	{"PodNotReady", Hint, WitnessPod, "the pod's condition Ready is not True", podNotReady},
+	{"PodInferredNotReady", Hint, WitnessPod, "Ready is False although all containers are ready: the control plane concluded that from the node", podInferredNotReady},
 }

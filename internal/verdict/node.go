@@ -80,3 +80,17 @@ func annotation(key string) func(Input) (string, time.Time, bool) {
 		return value, time.Time{}, ok
 	}
 }
+
+func additionalTaint(hard bool) func(Input) (string, time.Time, bool) {
+	return func(in Input) (string, time.Time, bool) {
+		if in.Node == nil {
+			return "", time.Time{}, false
+		}
+		for _, t := range in.Policy.AdditionalTaints {
+			if t.Hard == hard && t.matches(in.Node) {
+				return t.Key, time.Time{}, true
+			}
+		}
+		return "", time.Time{}, false
+	}
+}

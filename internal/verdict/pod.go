@@ -90,6 +90,15 @@ func endpointTerminating(in Input) (string, time.Time, bool) {
 	return "", time.Time{}, in.SliceTerminating
 }
 
+// podNotReady looks for a readiness that the kubelet has written. The node
+// lifecycle controller writes False too, from what it thinks of the node, but
+// leaves ContainersReady as it was.
 func podNotReady(in Input) (string, time.Time, bool) {
-	return "", time.Time{}, in.Pod.UID != "" && !in.Pod.Ready
+	p := in.Pod
+	return "", time.Time{}, p.UID != "" && !p.Ready && (!p.ContainersReady || p.GateUnmet)
+}
+
+func podInferredNotReady(in Input) (string, time.Time, bool) {
+	p := in.Pod
+	return "", time.Time{}, p.UID != "" && !p.Ready && p.ContainersReady && !p.GateUnmet
 }

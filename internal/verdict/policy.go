@@ -75,6 +75,26 @@ func DefaultPolicy() Policy {
 // Equal reports whether two policies decide alike.
 func (p Policy) Equal(o Policy) bool { return reflect.DeepEqual(p, o) }
 
+// ignores reports whether the policy lets a check do nothing.
+func (p *Policy) ignores(c Check) bool {
+	action := OutOfService
+	switch {
+	case c.Reason == reasonCordoned:
+		action = p.Cordon
+	case c.Reason == "PodDisrupted":
+		action = p.Disruption
+	case c.Reason == "ContainerDown" || c.Reason == "ContainerRestarted":
+		action = p.ContainerDown
+	case c.Class == HardNotice:
+		action = p.HardNotice
+	case c.Class == PlannedNotice:
+		action = p.PlannedNotice
+	case c.Class == Observed:
+		action = p.NotReady
+	}
+	return action == Ignore
+}
+
 func (t AdditionalTaint) matches(n *evidence.Node) bool {
 	for _, have := range n.Taints {
 		if have.Key == t.Key && (t.Value == "" || t.Value == have.Value) && (t.Effect == "" || t.Effect == have.Effect) {

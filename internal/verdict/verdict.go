@@ -24,18 +24,21 @@ const (
 	// allows: its node is to be drained, which honours disruption budgets and may
 	// take long.
 	PlannedNotice
+	// Observed is what the kubelet sees of the pod from outside, such as a failed
+	// readiness probe. It acts like a planned notice, if the policy says so.
+	Observed
 	// Hint does nothing. It is shown to people.
 	Hint
 )
 
-var classNames = [...]string{"none", "proof", "ending", "hard-notice", "planned-notice", "hint"}
+var classNames = [...]string{"none", "proof", "ending", "hard-notice", "planned-notice", "observed", "hint"}
 
 // String returns a stable name for metrics and explanations.
 func (c Class) String() string { return classNames[c] }
 
-// IsNotice reports whether the class speaks of the instance's node and not of its
+// HasFloor reports whether the class speaks of something else than the instance's
 // own end, so that the application's floor limits what it does.
-func (c Class) IsNotice() bool { return c == HardNotice || c == PlannedNotice }
+func (c Class) HasFloor() bool { return c == HardNotice || c == PlannedNotice || c == Observed }
 
 // Verdict is what follows from the evidence about one instance.
 type Verdict struct {
@@ -54,7 +57,9 @@ type Verdict struct {
 // Input is everything the rules look at for one instance of one pod.
 type Input struct {
 	Now time.Time
-	Pod *evidence.Pod
+	// Policy is the namespace's; nil means the built-in one.
+	Policy *Policy
+	Pod    *evidence.Pod
 	// Gone is set once the pod's object is gone.
 	Gone *evidence.Gone
 	// Node is the pod's node; nil while nothing is known about it.
@@ -86,16 +91,26 @@ type Life struct {
 
 // Answer is what one check says.
 type Answer struct {
-	Check  string
-	Class  Class
-	Fires  bool
-	Detail string
+	Check string
+	Class Class
+	Fires bool
+	// Ignored says that the policy lets the check do nothing.
+	Ignored bool
+	Detail  string
+}
+
+func (in *Input) complete() {
+	if in.Policy == nil {
+		p := DefaultPolicy()
+		in.Policy = &p
+	}
 }
 
 // Decide returns the verdict of the first check that fires and does more than hint.
 func Decide(in Input) Verdict {
+	in.complete()
 	for _, c := range checks {
-		if c.Class == Hint {
+		if c.Class == Hint || in.Policy.ignores(c) {
 			continue
 		}
 		detail, until, fires := c.ask(in)
@@ -108,10 +123,11 @@ func Decide(in Input) Verdict {
 
 // Explain returns what every check says, in the order of deciding.
 func Explain(in Input) []Answer {
+	in.complete()
 	out := make([]Answer, 0, len(checks))
 	for _, c := range checks {
 		detail, _, fires := c.ask(in)
-		out = append(out, Answer{Check: c.Reason, Class: c.Class, Fires: fires, Detail: detail})
+		out = append(out, Answer{Check: c.Reason, Class: c.Class, Fires: fires, Ignored: in.Policy.ignores(c), Detail: detail})
 	}
 	return out
 }

@@ -14,7 +14,7 @@ var noon = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 func healthy() verdict.Input {
 	return verdict.Input{
 		Now:  noon,
-		Pod:  &evidence.Pod{UID: "u1", Name: "a", Node: "n1", Phase: evidence.Running, Ready: true},
+		Pod:  &evidence.Pod{UID: "u1", Name: "a", Node: "n1", Phase: evidence.Running, Ready: true, ContainersReady: true},
 		Node: &evidence.Node{Name: "n1", Conditions: []evidence.Condition{{Type: "Ready", Status: evidence.True}}},
 		Life: &verdict.Life{
 			Container: evidence.Container{Name: "app", ID: "c1", Running: true}, Baseline: "c1",
@@ -32,6 +32,12 @@ func condition(kind, status, reason, message string) func(*verdict.Input) {
 	return func(in *verdict.Input) {
 		in.Node.Conditions = append([]evidence.Condition{{Type: kind, Status: status, Reason: reason, Message: message}}, in.Node.Conditions...)
 	}
+}
+
+func policy(change func(*verdict.Policy)) *verdict.Policy {
+	p := verdict.DefaultPolicy()
+	change(&p)
+	return &p
 }
 
 // Every check has an input on which it decides and one close by on which it must
@@ -137,6 +143,50 @@ var cases = map[string]struct {
 	},
 	"NodeDrainInProgress": {
 		verdict.PlannedNotice, condition("DrainInProgress", evidence.True, "", ""), condition("DrainInProgress", evidence.False, "", ""),
+	},
+	"NodeAdditionalHardTaint": {
+		verdict.HardNotice,
+		func(in *verdict.Input) {
+			in.Policy = policy(func(p *verdict.Policy) {
+				p.AdditionalTaints = []verdict.AdditionalTaint{{Key: "example.com/ends", Effect: "NoExecute", Hard: true}}
+			})
+			in.Node.Taints = []evidence.Taint{{Key: "example.com/ends", Effect: "NoExecute"}}
+		},
+		func(in *verdict.Input) {
+			in.Policy = policy(func(p *verdict.Policy) {
+				p.AdditionalTaints = []verdict.AdditionalTaint{{Key: "example.com/ends", Effect: "NoExecute", Hard: true}}
+			})
+			in.Node.Taints = []evidence.Taint{{Key: "example.com/ends", Effect: "NoSchedule"}}
+		},
+	},
+	"NodeAdditionalTaint": {
+		verdict.PlannedNotice,
+		func(in *verdict.Input) {
+			in.Policy = policy(func(p *verdict.Policy) {
+				p.AdditionalTaints = []verdict.AdditionalTaint{{Key: "example.com/ends", Value: "yes"}}
+			})
+			in.Node.Taints = []evidence.Taint{{Key: "example.com/ends", Value: "yes"}}
+		},
+		taint("example.com/ends"), // nobody named it
+	},
+	"NodeCordoned": {
+		verdict.PlannedNotice,
+		func(in *verdict.Input) {
+			in.Policy = policy(func(p *verdict.Policy) { p.Cordon = verdict.OutOfService })
+			taint("node.kubernetes.io/unschedulable")(in)
+		},
+		taint("node.kubernetes.io/unschedulable"), // ignored unless the policy says otherwise
+	},
+	"PodNotReady": {
+		verdict.Observed,
+		func(in *verdict.Input) {
+			in.Policy = policy(func(p *verdict.Policy) { p.NotReady = verdict.OutOfService })
+			in.Pod.Ready, in.Pod.GateUnmet = false, true
+		},
+		func(in *verdict.Input) {
+			in.Policy = policy(func(p *verdict.Policy) { p.NotReady = verdict.OutOfService })
+			in.Pod.Ready = false // the control plane concluded that from the node
+		},
 	},
 	"NodeMaintenanceInProgress": {
 		verdict.PlannedNotice, condition("MaintenanceInProgress", evidence.True, "", ""), condition("MaintenancePlanned", evidence.True, "", ""),
@@ -274,7 +324,6 @@ func TestANewContainerIsAcknowledgedByItsRegistration(t *testing.T) {
 
 // hints are inputs that people are told of and that change nothing.
 var hints = map[string]func(*verdict.Input){
-	"NodeCordoned":           taint("node.kubernetes.io/unschedulable"),
 	"NodeUnreachable":        func(in *verdict.Input) { in.Node.Conditions[0].Status = evidence.Unknown },
 	"NodeDisrupted":          taint("karpenter.sh/disrupted"),
 	"NodeDeletionCandidate":  taint("DeletionCandidateOfClusterAutoscaler"),
@@ -284,7 +333,7 @@ var hints = map[string]func(*verdict.Input){
 	"NodeMemoryPressure":     taint("node.kubernetes.io/memory-pressure"),
 	"NodeDiskPressure":       taint("node.kubernetes.io/disk-pressure"),
 	"NodePIDPressure":        taint("node.kubernetes.io/pid-pressure"),
-	"PodNotReady":            func(in *verdict.Input) { in.Pod.Ready = false },
+	"PodInferredNotReady":    func(in *verdict.Input) { in.Pod.Ready = false },
 }
 
 func TestHintsAreShownAndDecideNothing(t *testing.T) {
@@ -319,4 +368,35 @@ func fires(in verdict.Input, check string) bool {
 		}
 	}
 	return false
+}
+
+func TestThePolicyCanIgnoreKindsOfEvidence(t *testing.T) {
+	tests := map[string]struct {
+		ignore func(*verdict.Policy)
+		give   func(*verdict.Input)
+	}{
+		"disruption":     {func(p *verdict.Policy) { p.Disruption = verdict.Ignore }, func(in *verdict.Input) { in.Pod.Disruption = "x" }},
+		"container down": {func(p *verdict.Policy) { p.ContainerDown = verdict.Ignore }, func(in *verdict.Input) { in.Life.Container.Running = false }},
+		"hard notice":    {func(p *verdict.Policy) { p.HardNotice = verdict.Ignore }, taint("aws-node-termination-handler/spot-itn")},
+		"planned notice": {func(p *verdict.Policy) { p.PlannedNotice = verdict.Ignore }, taint("ToBeDeletedByClusterAutoscaler")},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := healthy()
+			tc.give(&in)
+			before := verdict.Decide(in)
+			if before.Reason == "" {
+				t.Fatal("decided nothing without the policy")
+			}
+			in.Policy = policy(tc.ignore)
+			if v := verdict.Decide(in); v.Reason != "" {
+				t.Errorf("decided %+v", v)
+			}
+			for _, a := range verdict.Explain(in) {
+				if a.Check == before.Reason && (!a.Fires || !a.Ignored) {
+					t.Errorf("explained as %+v", a)
+				}
+			}
+		})
+	}
 }
