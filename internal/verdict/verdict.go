@@ -127,6 +127,9 @@ func Explain(in Input) []Answer {
 	out := make([]Answer, 0, len(checks))
 	for _, c := range checks {
 		detail, _, fires := c.ask(in)
+		if !fires {
+			detail = "" // it would tell of something that is not so
+		}
 		out = append(out, Answer{Check: c.Reason, Class: c.Class, Fires: fires, Ignored: in.Policy.ignores(c), Detail: detail})
 	}
 	return out
