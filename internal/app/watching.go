@@ -93,7 +93,11 @@ func loadConfig(kubeconfig string) (*rest.Config, error) {
 	rules.ExplicitPath = kubeconfig
 	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+		where := "--kubeconfig " + kubeconfig
+		if kubeconfig == "" {
+			where = "KUBECONFIG=" + os.Getenv("KUBECONFIG")
+		}
+		return nil, fmt.Errorf("reading the kubeconfig named by %s: %w", where, err)
 	}
 	return cfg, nil
 }
