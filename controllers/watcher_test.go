@@ -144,6 +144,30 @@ func TestAMissingPermissionDisablesOnlyItsOwnEvidenceAndSaysSo(t *testing.T) {
 	w.eventually("nodes are watched once they may be", func() bool { return w.state("nodes").Synced })
 }
 
+func TestAPermissionRevokedLaterDisablesOnlyItsOwnEvidence(t *testing.T) {
+	w := newWorld(t)
+	w.stop()
+	user := w.user("all", rule("pods", "get", "list", "watch"))
+	nodes := w.grant("all", rule("nodes", "list", "watch"))
+	w.watch(user)
+	w.eventually("nodes are watched", func() bool { return w.state("nodes").Synced })
+	pod := w.runPod("a", "n1", "192.0.2.10")
+	w.register(pod)
+	w.must(w.admin.RbacV1().ClusterRoleBindings().Delete(t.Context(), nodes, metav1.DeleteOptions{}))
+	plane.StopAPIServer() // a watch that is open is not asked again
+	w.must(plane.StartAPIServer(t.Context()))
+	w.eventually("the missing right is named", func() bool {
+		s := w.state("nodes")
+		return !s.Synced && strings.Contains(s.Problem, "not allowed to list and watch nodes")
+	})
+	if got := w.status("a"); got != "UP" {
+		t.Errorf("a is %q", got)
+	}
+	w.eventually("pods are watched", func() bool { return w.state("pods/"+w.ns).Problem == "" })
+	w.deletePod("a", 0, pod.UID)
+	w.shows("a", "")
+}
+
 func TestTheAPIServerMayGoAwayAndComeBack(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.runPod("a", "n1", "192.0.2.10"), w.runPod("b", "n1", "192.0.2.11")
@@ -254,7 +278,8 @@ func (w *world) user(name string, rules ...rbacv1.PolicyRule) *rest.Config {
 	return cfg
 }
 
-func (w *world) grant(name string, r rbacv1.PolicyRule) {
+// grant gives a user a right and returns the name of the binding that does.
+func (w *world) grant(name string, r rbacv1.PolicyRule) string {
 	w.t.Helper()
 	user := w.ns + "-" + name
 	role, err := w.admin.RbacV1().ClusterRoles().Create(w.t.Context(), &rbacv1.ClusterRole{
@@ -267,4 +292,5 @@ func (w *world) grant(name string, r rbacv1.PolicyRule) {
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: user, APIGroup: rbacv1.GroupName}},
 	}, metav1.CreateOptions{})
 	w.must(err)
+	return role.Name
 }

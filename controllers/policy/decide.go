@@ -1,0 +1,136 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kureka/kureka/api/v1alpha1"
+	"github.com/kureka/kureka/internal/verdict"
+)
+
+// Target is told the complete set of policies: the fallback for everything that
+// has none of its own, and those of namespaces. It must not keep the map.
+type Target interface {
+	SetPolicies(now time.Time, fallback verdict.Policy, namespaces map[string]verdict.Policy)
+}
+
+// decision is what was made of one object.
+type decision struct {
+	uid        types.UID
+	generation int64
+	effective  v1alpha1.Policy
+	problems   []Problem
+}
+
+// decider hands the set of policies to the target whenever an object changed. It
+// always looks at all of them, so nothing depends on the order of changes.
+type decider struct {
+	reader client.Reader
+	target Target
+	class  v1alpha1.RegistryClass
+	clock  func() time.Time
+	// changed gets the name of every object whose decision changed.
+	changed chan<- event.TypedGenericEvent[types.NamespacedName]
+
+	mu        sync.Mutex
+	decisions map[types.NamespacedName]decision
+}
+
+// Reconcile decides about all objects; the request says nothing.
+func (d *decider) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	cluster, namespaces, err := d.list(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	decisions, fallback, own := decide(cluster, namespaces)
+	d.target.SetPolicies(d.clock(), fallback, own)
+	for _, name := range d.keep(decisions) {
+		select {
+		case d.changed <- event.TypedGenericEvent[types.NamespacedName]{Object: name}:
+		case <-ctx.Done():
+		}
+	}
+	return reconcile.Result{}, nil
+}
+
+// list returns the objects that are for this installation; cluster may be nil.
+func (d *decider) list(ctx context.Context) (*v1alpha1.ClusterRegistryPolicy, []v1alpha1.RegistryPolicy, error) {
+	var clusters v1alpha1.ClusterRegistryPolicyList
+	if err := d.reader.List(ctx, &clusters); err != nil {
+		return nil, nil, fmt.Errorf("listing cluster policies: %w", err)
+	}
+	var namespaces v1alpha1.RegistryPolicyList
+	if err := d.reader.List(ctx, &namespaces); err != nil {
+		return nil, nil, fmt.Errorf("listing the policies of namespaces: %w", err)
+	}
+	var cluster *v1alpha1.ClusterRegistryPolicy
+	for i, c := range clusters.Items {
+		if d.isOurs(c.Name, c.Spec.RegistryClassName) {
+			cluster = &clusters.Items[i]
+		}
+	}
+	var ours []v1alpha1.RegistryPolicy
+	for _, n := range namespaces.Items {
+		if d.isOurs(n.Name, n.Spec.RegistryClassName) {
+			ours = append(ours, n)
+		}
+	}
+	return cluster, ours, nil
+}
+
+func (d *decider) isOurs(name string, class v1alpha1.RegistryClass) bool {
+	return name == v1alpha1.PolicyName && (class == "" || class == d.class)
+}
+
+// decide combines the objects. A namespace without an object has the fallback.
+func decide(cluster *v1alpha1.ClusterRegistryPolicy, namespaces []v1alpha1.RegistryPolicy) (
+	map[types.NamespacedName]decision, verdict.Policy, map[string]verdict.Policy,
+) {
+	decisions := make(map[types.NamespacedName]decision, len(namespaces)+1)
+	var spec *v1alpha1.ClusterRegistryPolicySpec
+	if cluster != nil {
+		spec = &cluster.Spec
+	}
+	effective, fallback, problems := Effective(spec, nil)
+	if cluster != nil {
+		decisions[client.ObjectKeyFromObject(cluster)] = decision{cluster.UID, cluster.Generation, effective, problems}
+	}
+	own := make(map[string]verdict.Policy, len(namespaces))
+	for i := range namespaces {
+		n := &namespaces[i]
+		effective, engine, problems := Effective(spec, &n.Spec)
+		own[n.Namespace] = engine
+		decisions[client.ObjectKeyFromObject(n)] = decision{n.UID, n.Generation, effective, problems}
+	}
+	return decisions, fallback, own
+}
+
+// keep replaces the decisions and returns the names of those that are new.
+func (d *decider) keep(decisions map[types.NamespacedName]decision) []types.NamespacedName {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var changed []types.NamespacedName
+	for name, now := range decisions {
+		if before, known := d.decisions[name]; !known || !reflect.DeepEqual(before, now) {
+			changed = append(changed, name)
+		}
+	}
+	d.decisions = decisions
+	return changed
+}
+
+// about returns the decision in force about an object, ok false if there is none.
+func (d *decider) about(name types.NamespacedName) (dec decision, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	dec, ok = d.decisions[name]
+	return dec, ok
+}
