@@ -44,7 +44,10 @@ func seconds(n *int32, otherwise time.Duration) time.Duration {
 }
 
 func additionalTaints(list []v1alpha1.TerminationTaint) []verdict.AdditionalTaint {
-	var out []verdict.AdditionalTaint
+	if len(list) == 0 {
+		return nil // as in the built-in policy, which is compared with this
+	}
+	out := make([]verdict.AdditionalTaint, 0, len(list))
 	for _, t := range list {
 		out = append(out, verdict.AdditionalTaint{
 			Key: t.Key, Value: t.Value, Effect: string(t.Effect), Hard: t.Notice == v1alpha1.HardNotice,

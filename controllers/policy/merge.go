@@ -155,7 +155,7 @@ func broken(p *v1alpha1.Policy) *rule {
 func rules() []rule {
 	notAbove := func(a, b int32) bool { return a <= b }
 	above := func(a, b int32) bool { return a > b }
-	pair := func(a, b string, must string, ok func(a, b int32) bool) rule {
+	pair := func(a, b, must string, ok func(a, b int32) bool) rule {
 		return rule{[2]string{a, b}, func(p *v1alpha1.Policy) (x, y *int32) { return lease(p, a), lease(p, b) }, must, ok}
 	}
 	return []rule{

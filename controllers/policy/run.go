@@ -62,6 +62,7 @@ type Options struct {
 // begins and tried again after at most some five seconds; meanwhile what was in
 // force stays in force.
 func Run(ctx context.Context, cfg *rest.Config, opts Options) {
+	// What the library tells besides errors is for those who debug it.
 	ctrl.SetLogger(opts.Logger.V(1))
 	complain := &complaint{log: opts.Logger}
 	backoff := wait.Backoff{Duration: 250 * time.Millisecond, Factor: 2, Jitter: 0.1, Steps: 100, Cap: 5 * time.Second}

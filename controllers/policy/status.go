@@ -29,7 +29,7 @@ const (
 // and received renewals a minute rounded down, how many expired ones are held, and
 // whether self-preservation is engaged; ok is false for a namespace without any.
 type Figures interface {
-	Namespace(name string) (leases, expected, received, held int, engaged bool, ok bool)
+	Namespace(name string) (leases, expected, received, held int, engaged, ok bool)
 }
 
 // statusWriter writes what was decided about an object into its status.
