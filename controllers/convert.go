@@ -85,7 +85,7 @@ func containerEvidence(c *corev1.Container, statuses []corev1.ContainerStatus) e
 
 // nodeEvidence reduces a node to what the rules ask about.
 func nodeEvidence(n *corev1.Node) evidence.Node {
-	out := evidence.Node{Name: n.Name, Deleting: n.DeletionTimestamp != nil, Annotations: asked(n.Annotations)}
+	out := evidence.Node{Name: n.Name, Deleting: n.DeletionTimestamp != nil, Annotations: asked(n.Annotations), Zone: n.Labels[corev1.LabelTopologyZone]}
 	for _, a := range n.Status.Addresses {
 		if a.Type == corev1.NodeInternalIP || a.Type == corev1.NodeExternalIP {
 			out.Addresses = appendAddr(out.Addresses, a.Address)

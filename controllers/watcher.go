@@ -187,7 +187,11 @@ func (w *Watcher) leases() source[coordinationv1.Lease] {
 				if l.Spec.RenewTime != nil {
 					renewed = l.Spec.RenewTime.Time
 				}
-				w.opts.Cluster.ObserveLease(w.opts.Clock(), l.Name, renewed)
+				var lasts time.Duration
+				if l.Spec.LeaseDurationSeconds != nil {
+					lasts = time.Duration(*l.Spec.LeaseDurationSeconds) * time.Second
+				}
+				w.opts.Cluster.ObserveLease(w.opts.Clock(), l.Name, renewed, lasts)
 			},
 			gone: func(*coordinationv1.Lease) {},
 			// A list shows renewals of unknown age: the next one on the watch counts.

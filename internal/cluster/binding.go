@@ -199,6 +199,10 @@ func (c *Cluster) rebind(now time.Time, in *instance) {
 		return
 	}
 	p, why := c.candidate(in)
+	if p != nil && c.intrudes(in, in, p, why) {
+		c.cancel(now, in, ReasonRegistrantGone) // its address is a dying pod's by now
+		return
+	}
 	before := *in
 	c.place(now, in, &before, p, why)
 	if in.pod == before.pod && in.sharer == before.sharer && in.unbound == before.unbound && in.unlisted == before.unlisted {

@@ -89,10 +89,12 @@ type Cluster struct {
 	fallback verdict.Policy            // in force where a namespace has none of its own
 	policies map[string]verdict.Policy // by namespace
 
-	readable bool // pods can be read
-	canary   time.Time
-	leases   time.Time
-	fresh    bool
+	readable   bool      // pods can be read
+	lastTick   time.Time // of Tick
+	freshSince time.Time // since when the view has been fresh without a break
+	canary     time.Time
+	leases     time.Time
+	fresh      bool
 }
 
 // pod is one pod, its instances, and the incarnations of its containers.
@@ -112,7 +114,10 @@ type node struct {
 	evidence.Node
 	seen  time.Time // when its object was last observed; zero if only its name is known
 	pods  map[*pod]struct{}
-	lease time.Time // when its Lease last changed, by our clock
+	lease time.Time // when its Lease last changed, by our clock; zero once that counts as old
+
+	leased     time.Time     // the same, never forgotten
+	leaseLasts time.Duration // the Lease's own duration
 }
 
 // instance is a registration as far as the cluster is concerned.

@@ -13,7 +13,7 @@ func (c *Cluster) ObserveNode(now time.Time, observed evidence.Node) {
 	defer c.mu.Unlock()
 	n := c.nodeFor(observed.Name)
 	n.seen = now
-	observed.ClockAhead = n.ClockAhead // measured here, not reported by the node
+	observed.ClockAhead, observed.Silent = n.ClockAhead, n.Silent // measured here, not reported by the node
 	if reflect.DeepEqual(n.Node, observed) {
 		return
 	}
@@ -85,8 +85,8 @@ func (c *Cluster) dropNodeIfUnknown(n *node) {
 
 // ObserveLease takes in a change of a node's Lease. renewed is the time that the
 // kubelet wrote, zero when the Lease carries none; it is compared with our clock
-// only to measure how far the node's clock is off.
-func (c *Cluster) ObserveLease(now time.Time, name string, renewed time.Time) {
+// only to measure how far the node's clock is off. lasts is the Lease's duration.
+func (c *Cluster) ObserveLease(now time.Time, name string, renewed time.Time, lasts time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.leases = now
@@ -94,9 +94,13 @@ func (c *Cluster) ObserveLease(now time.Time, name string, renewed time.Time) {
 	if n == nil {
 		return
 	}
-	n.lease = now
+	n.lease, n.leased, n.leaseLasts = now, now, lasts
 	if !renewed.IsZero() {
 		n.ClockAhead = renewed.Sub(now)
 	}
 	c.reg.SetNodeFresh(name, true)
+	if !n.Silent.IsZero() {
+		n.Silent = time.Time{}
+		c.evaluateAll(now, n.pods)
+	}
 }

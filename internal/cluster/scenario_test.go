@@ -26,7 +26,7 @@ import (
 //	register APP/ID ip= [from= port= portoff secure= secureon host= status= dirty= interval=]  -> OUTCOME
 //	renew APP/ID [from= status= dirty=] -> OUTCOME    cancel|clear APP/ID [from=]    override APP/ID STATUS [from=]
 //	tick DURATION [beat=APP/ID,...@SECONDS]   (the canary and all node Leases keep arriving unless `cut` was said)
-//	cut | heal
+//	cut | heal    dark NODE | light NODE (its Lease stops, goes on)    pause DURATION (nothing runs)
 //	expect APP/ID STATUS|gone [because REASON]    expect APP/ID bound UID|unbound REASON    expect changes N
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
@@ -61,11 +61,12 @@ type scenario struct {
 	now   time.Time
 	pods  map[string]*evidence.Pod
 	cut   bool
+	dark  map[string]bool // nodes whose Lease stopped
 	count int
 }
 
 func newScenario() *scenario {
-	s := &scenario{now: time.Unix(1_700_000_000, 0), pods: map[string]*evidence.Pod{}}
+	s := &scenario{now: time.Unix(1_700_000_000, 0), pods: map[string]*evidence.Pod{}, dark: map[string]bool{}}
 	s.reg = registry.New(s.now, registry.Options{})
 	s.c = New(s.reg, Options{AllNamespaces: true, Observer: func(Change) { s.count++ }})
 	s.c.SetPodsReadable(s.now, true)
@@ -170,10 +171,17 @@ func (s *scenario) watches() map[string]func(args) error {
 		"readable": func(a args) error { s.c.SetPodsReadable(s.now, a.words[0] == "yes"); return nil },
 		"cut":      func(args) error { s.cut = true; return nil },
 		"heal":     func(args) error { s.cut = false; return nil },
-		"forget":   func(args) error { s.count = 0; return nil },
+		"dark":     func(a args) error { s.dark[a.words[0]] = true; return nil },
+		"light":    func(a args) error { delete(s.dark, a.words[0]); return nil },
+		"pause": func(a args) error {
+			d, err := time.ParseDuration(a.words[0])
+			s.now = s.now.Add(d)
+			return err
+		},
+		"forget": func(args) error { s.count = 0; return nil },
 		"lease": func(a args) error {
 			ahead, _ := time.ParseDuration(a.opts["ahead"])
-			s.c.ObserveLease(s.now, a.words[0], s.now.Add(ahead))
+			s.c.ObserveLease(s.now, a.words[0], s.now.Add(ahead), 40*time.Second)
 			return nil
 		},
 	}
@@ -196,11 +204,12 @@ func (s *scenario) node(a args) error {
 	if cidr := a.opts["cidr"]; cidr != "" {
 		n.PodCIDRs = []netip.Prefix{netip.MustParsePrefix(cidr)}
 	}
+	n.Zone = a.opts["zone"]
 	if addr := a.opts["addr"]; addr != "" {
 		n.Addresses = []netip.Addr{netip.MustParseAddr(addr)}
 	}
 	s.c.ObserveNode(s.now, n)
-	s.c.ObserveLease(s.now, n.Name, s.now)
+	s.c.ObserveLease(s.now, n.Name, s.now, 40*time.Second)
 	return nil
 }
 
@@ -307,7 +316,9 @@ func (s *scenario) tick(a args) error {
 		if !s.cut {
 			s.c.ObserveCanary(s.now)
 			for _, n := range s.c.KnownNodes() {
-				s.c.ObserveLease(s.now, n, s.now)
+				if !s.dark[n] {
+					s.c.ObserveLease(s.now, n, s.now, 40*time.Second)
+				}
 			}
 		}
 		s.c.Touch(s.now)

@@ -36,6 +36,7 @@ func (c *Cluster) Tick(now time.Time) registry.Ticked {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.measure(now)
+	c.watchSilence(now)
 	c.ends.age(now)
 	due := map[*pod]struct{}{}
 	for p, at := range c.due {
@@ -64,7 +65,7 @@ func (c *Cluster) Tick(now time.Time) registry.Ticked {
 func (c *Cluster) measure(now time.Time) {
 	fresh := c.readable && now.Sub(c.canary) <= FreshFor && now.Sub(c.leases) <= FreshFor
 	if fresh != c.fresh {
-		c.fresh = fresh
+		c.fresh, c.freshSince = fresh, now
 		c.reg.SetFresh(fresh)
 		for _, in := range c.insts {
 			if in.pod == nil {

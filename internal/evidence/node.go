@@ -26,6 +26,11 @@ type Node struct {
 	Conditions []Condition
 	// Annotations holds only those that some check asks about.
 	Annotations map[string]string
+	// Zone is the node's topology zone, empty if it has none.
+	Zone string
+	// Silent is when the node was concluded to be silent, by our clock: its Lease
+	// stopped and a second witness agreed. Zero while it is not.
+	Silent time.Time
 	// ClockAhead is how far the node's clock runs ahead of ours, measured by its
 	// Lease; the delay of the watch makes it too small, never too large.
 	ClockAhead time.Duration

@@ -75,6 +75,8 @@ var checks = []Check{
 
 	{"PodNotReady", Observed, WitnessPod, "the kubelet says that the pod is not ready; ignored unless the policy says otherwise (`pods.notReady`)", podNotReady},
 
+	{"NodeSilent", Inferred, WitnessNode, "the node's Lease stopped changing, a heartbeat from the node that fell due since did not come, and this instance has not been heard since", nodeSilent},
+
 	{"NodeUnreachable", Hint, WitnessNode, "the control plane does not hear the node: Ready is Unknown", nodeUnreachable},
 	{"NodeDisrupted", Hint, WitnessNode, "Karpenter considers the node: taint `karpenter.sh/disrupted`; it may take that back", taint("karpenter.sh/disrupted")},
 	{"NodeDeletionCandidate", Hint, WitnessNode, "cluster-autoscaler considers the node: taint `DeletionCandidateOfClusterAutoscaler`", taint("DeletionCandidateOfClusterAutoscaler")},

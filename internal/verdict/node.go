@@ -94,3 +94,11 @@ func additionalTaint(hard bool) func(Input) (string, time.Time, bool) {
 		return "", time.Time{}, false
 	}
 }
+
+// nodeSilent lets a sign of life of the instance itself end the conclusion.
+func nodeSilent(in Input) (string, time.Time, bool) {
+	if in.Node == nil || in.Node.Silent.IsZero() {
+		return "", time.Time{}, false
+	}
+	return "since " + in.Node.Silent.UTC().Format(time.RFC3339), time.Time{}, !in.Seen.After(in.Node.Silent)
+}

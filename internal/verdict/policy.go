@@ -36,6 +36,12 @@ type Policy struct {
 
 	NotReady, Disruption, ContainerDown Action
 	HardNotice, PlannedNotice, Cordon   Action
+	// Unreachable is what a silent node does, once its Lease has not changed for
+	// UnreachableAfter and a second witness agrees. Where MaxUnreachablePercent of a
+	// zone or of the cluster are silent at once, none counts.
+	Unreachable           Action
+	UnreachableAfter      time.Duration
+	MaxUnreachablePercent int // 1 to 100
 	// AdditionalTaints announce the end of a node besides those that are known.
 	AdditionalTaints []AdditionalTaint
 
@@ -68,6 +74,9 @@ func DefaultPolicy() Policy {
 		HardNotice:              OutOfService,
 		PlannedNotice:           OutOfService,
 		Cordon:                  Ignore,
+		Unreachable:             OutOfService,
+		UnreachableAfter:        20 * time.Second,
+		MaxUnreachablePercent:   55,
 		MinInServicePercent:     50,
 	}
 }
@@ -89,6 +98,8 @@ func (p *Policy) ignores(c Check) bool {
 		action = p.HardNotice
 	case c.Class == PlannedNotice:
 		action = p.PlannedNotice
+	case c.Class == Inferred:
+		action = p.Unreachable
 	case c.Class == Observed:
 		action = p.NotReady
 	}

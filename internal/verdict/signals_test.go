@@ -20,6 +20,7 @@ var classTexts = map[verdict.Class]string{
 	verdict.HardNotice:    "## Hard notice\nThe instance is OUT_OF_SERVICE at once, but for the last one in service of its application: its node is about to go.",
 	verdict.PlannedNotice: "## Planned notice\nThe instance is OUT_OF_SERVICE as far as the application's floor allows: half of its live instances, rounded down but at least one, stay in service. Drains honour disruption budgets and may take long.",
 	verdict.Observed:      "## Observed\nActs like a planned notice, if the policy says so.",
+	verdict.Inferred:      "## Inferred\nA conclusion from silence that a second witness confirmed. Acts like a planned notice; the first sign of life ends it.",
 	verdict.Hint:          "## Hint\nShown to people, and nothing follows from it.",
 }
 

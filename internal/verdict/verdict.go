@@ -27,18 +27,21 @@ const (
 	// Observed is what the kubelet sees of the pod from outside, such as a failed
 	// readiness probe. It acts like a planned notice, if the policy says so.
 	Observed
+	// Inferred is a conclusion from silence that a second witness confirmed. It acts
+	// like a planned notice, and a sign of life ends it.
+	Inferred
 	// Hint does nothing. It is shown to people.
 	Hint
 )
 
-var classNames = [...]string{"none", "proof", "ending", "hard-notice", "planned-notice", "observed", "hint"}
+var classNames = [...]string{"none", "proof", "ending", "hard-notice", "planned-notice", "observed", "inferred", "hint"}
 
 // String returns a stable name for metrics and explanations.
 func (c Class) String() string { return classNames[c] }
 
 // HasFloor reports whether the class speaks of something else than the instance's
 // own end, so that the application's floor limits what it does.
-func (c Class) HasFloor() bool { return c == HardNotice || c == PlannedNotice || c == Observed }
+func (c Class) HasFloor() bool { return c >= HardNotice && c <= Inferred }
 
 // Verdict is what follows from the evidence about one instance.
 type Verdict struct {

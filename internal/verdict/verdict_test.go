@@ -144,6 +144,11 @@ var cases = map[string]struct {
 	"NodeDrainInProgress": {
 		verdict.PlannedNotice, condition("DrainInProgress", evidence.True, "", ""), condition("DrainInProgress", evidence.False, "", ""),
 	},
+	"NodeSilent": {
+		verdict.Inferred,
+		func(in *verdict.Input) { in.Node.Silent = noon },
+		func(in *verdict.Input) { in.Node.Silent, in.Seen = noon, noon.Add(time.Millisecond) },
+	},
 	"NodeAdditionalHardTaint": {
 		verdict.HardNotice,
 		func(in *verdict.Input) {
