@@ -31,6 +31,9 @@ func forEngine(p *v1alpha1.Policy) verdict.Policy {
 		HardNotice:              verdict.Action(p.Nodes.HardNotice),
 		PlannedNotice:           verdict.Action(p.Nodes.PlannedNotice),
 		Cordon:                  verdict.Action(p.Nodes.Cordon),
+		Unreachable:             verdict.Action(p.Nodes.Unreachable.Action),
+		UnreachableAfter:        seconds(p.Nodes.Unreachable.AfterSeconds, d.UnreachableAfter),
+		MaxUnreachablePercent:   int(*p.Nodes.MaxUnreachablePercent),
 		AdditionalTaints:        additionalTaints(p.Nodes.AdditionalTerminationTaints),
 		MinInServicePercent:     int(*p.Breaker.MinInServicePercent),
 	}

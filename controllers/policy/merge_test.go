@@ -224,6 +224,7 @@ func TestTheEngineGetsWhatIsInForce(t *testing.T) {
 		MinDuration: 50e9, MaxDuration: 500e9, MinInterval: 5e9, MaxInterval: 50e9,
 		NotReady: verdict.OutOfService, Disruption: verdict.Ignore, ContainerDown: verdict.Ignore,
 		HardNotice: verdict.Ignore, PlannedNotice: verdict.Ignore, Cordon: verdict.OutOfService,
+		Unreachable: verdict.Ignore, UnreachableAfter: 30e9, MaxUnreachablePercent: 40,
 		AdditionalTaints: []verdict.AdditionalTaint{{Key: "a", Hard: true}, {Key: "b", Value: "v", Effect: "NoSchedule"}},
 	}
 	if diff := cmp.Diff(want, engine); diff != "" {

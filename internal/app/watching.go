@@ -16,8 +16,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kureka/kureka/controllers"
+	"github.com/kureka/kureka/controllers/policy"
 	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/internal/dashboard"
+	"github.com/kureka/kureka/internal/registry"
 	"github.com/kureka/kureka/internal/version"
 )
 
@@ -34,6 +36,8 @@ type watching struct {
 	canary  controllers.CanaryOptions
 	watcher *controllers.Watcher
 	events  *controllers.Events
+	config  *rest.Config
+	policy  policy.Options
 	metrics *watchMetrics
 }
 
@@ -47,10 +51,13 @@ func newWatching(a *App) (*watching, error) {
 		return nil, fmt.Errorf("building the Kubernetes client: %w", err)
 	}
 	w := &watching{
-		log: a.log.WithName("cluster"), gate: a.gate, client: client,
+		log: a.log.WithName("cluster"), gate: a.gate, client: client, config: cfg,
 		canary:  controllers.CanaryOptions{Namespace: a.opts.Namespace, Name: a.opts.CanaryName, Identity: hostname()},
 		events:  controllers.NewEvents(client, hostname(), a.log.WithName("events")),
 		metrics: newWatchMetrics(a.metrics),
+	}
+	w.policy = policy.Options{
+		Target: a.cluster, Figures: figures{a.reg}, Namespaces: a.opts.WatchNamespaces, Clock: time.Now, Logger: a.log.WithName("policy"),
 	}
 	w.metrics.registerDropped(a.metrics, w.events.Dropped)
 	w.watcher = controllers.NewWatcher(controllers.Options{
@@ -102,6 +109,19 @@ func loadConfig(kubeconfig string) (*rest.Config, error) {
 	return cfg, nil
 }
 
+// figures tells the policies' status how a namespace's leases stand.
+type figures struct{ reg *registry.Engine }
+
+// Namespace implements policy.Figures.
+func (f figures) Namespace(name string) (leases, expected, received, held int, engaged, ok bool) {
+	for _, p := range f.reg.Partitions(time.Now()) {
+		if p.Name == name {
+			return p.Leases, int(p.Expected), int(p.Received), p.Held, p.Engaged, true
+		}
+	}
+	return 0, 0, 0, 0, false, false
+}
+
 // states tells people how the watches are doing.
 func (w *watching) states() []dashboard.Watch {
 	states := w.watcher.States()
@@ -127,6 +147,7 @@ func (w *watching) run(ctx context.Context) {
 	})
 	wg.Go(func() { w.events.Run(ctx) })
 	wg.Go(func() { w.watcher.Run(ctx, aged) })
+	wg.Go(func() { policy.Run(ctx, w.config, w.policy) })
 	wg.Wait()
 }
 

@@ -1,10 +1,6 @@
 package cluster
 
-import (
-	"time"
-
-	"github.com/kureka/kureka/internal/verdict"
-)
+import "time"
 
 const (
 	// leaseMargin is how long after its Lease last changed a living node may still
@@ -54,10 +50,10 @@ func (c *Cluster) watchSilence(now time.Time) {
 	c.evaluateAll(now, changed)
 }
 
-// quiet reports whether a node's Lease has not changed for as long as the policy
-// waits. A node that was never seen with a Lease is never quiet.
+// quiet reports whether a node's Lease has not changed for as long as the cluster's
+// policy waits; what follows is decided by each namespace. A node that was never seen with a Lease is never quiet.
 func (c *Cluster) quiet(now time.Time, n *node) bool {
-	if n.Missing || n.leased.IsZero() || c.fallback.Unreachable != verdict.OutOfService {
+	if n.Missing || n.leased.IsZero() {
 		return false
 	}
 	since := n.leased
