@@ -25,29 +25,38 @@ func (c *Cluster) watchSilence(now time.Time) {
 		c.freshSince = now
 	}
 	c.lastTick = now
-	quiet := map[*node]bool{}
-	if c.fresh {
-		for _, n := range c.nodes {
-			quiet[n] = c.quiet(now, n)
-		}
-	}
+	quiet := c.quietNodes(now)
 	frozen := c.frozen(quiet)
 	changed := map[*pod]struct{}{}
 	for _, n := range c.nodes {
-		silent := quiet[n] && !frozen[n] && (!n.Silent.IsZero() || c.beatMissing(now, n))
-		switch {
-		case silent && n.Silent.IsZero():
-			n.Silent = now
-		case !silent && !n.Silent.IsZero():
-			n.Silent = time.Time{}
-		default:
+		was := !n.Silent.IsZero()
+		is := quiet[n] && !frozen[n] && (was || c.beatMissing(now, n))
+		if is == was {
 			continue
+		}
+		n.Silent = time.Time{}
+		if is {
+			n.Silent = now
 		}
 		for p := range n.pods {
 			changed[p] = struct{}{}
 		}
 	}
 	c.evaluateAll(now, changed)
+}
+
+// quietNodes returns the nodes that are quiet, none while the view is not fresh.
+func (c *Cluster) quietNodes(now time.Time) map[*node]bool {
+	out := map[*node]bool{}
+	if !c.fresh {
+		return out
+	}
+	for _, n := range c.nodes {
+		if c.quiet(now, n) {
+			out[n] = true
+		}
+	}
+	return out
 }
 
 // quiet reports whether a node's Lease has not changed for as long as the cluster's
@@ -87,10 +96,8 @@ func (c *Cluster) frozen(quiet map[*node]bool) map[*node]bool {
 	limit := c.fallback.MaxUnreachablePercent
 	tooMany := func(t tally, least int) bool { return t.all >= least && t.quiet*100 >= t.all*limit }
 	out := map[*node]bool{}
-	for n, is := range quiet {
-		if is {
-			out[n] = tooMany(whole, clusterNodes) || n.Zone != "" && tooMany(*zones[n.Zone], zoneNodes)
-		}
+	for n := range quiet {
+		out[n] = tooMany(whole, clusterNodes) || n.Zone != "" && tooMany(*zones[n.Zone], zoneNodes)
 	}
 	return out
 }
