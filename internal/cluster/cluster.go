@@ -91,6 +91,7 @@ type Cluster struct {
 
 	readable   bool      // pods can be read
 	lastTick   time.Time // of Tick
+	awake      time.Time // when the process last came back from a pause, or started
 	freshSince time.Time // since when the view has been fresh without a break
 	canary     time.Time
 	leases     time.Time

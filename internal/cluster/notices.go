@@ -16,6 +16,7 @@ func (c *Cluster) settle(now time.Time, app string) {
 	if len(members) == 0 {
 		return
 	}
+	c.decideSilent(now, members)
 	stay := c.keptInService(app, members)
 	for in := range stay { // first, so that at no moment too few are in service
 		in.held = true
@@ -29,15 +30,31 @@ func (c *Cluster) settle(now time.Time, app string) {
 	}
 }
 
+// decideSilent decides anew about those out by silence: the heartbeats of one that
+// is held in service are the usual ones, which tell nobody.
+func (c *Cluster) decideSilent(now time.Time, members map[*instance]struct{}) {
+	for in := range members {
+		if in.decided.Class != verdict.Inferred {
+			continue
+		}
+		if c.decide(now, in); !in.decided.Class.HasFloor() {
+			in.held = false
+			c.enforce(now, in)
+		}
+	}
+}
+
 // serving is a noticed instance that would be UP without the notice.
 type serving struct {
 	in   *instance
 	isUp bool
 }
 
-// keptInService returns the noticed instances that have to stay in service.
+// keptInService returns the noticed instances that have to stay in service: those
+// to be drained as far as the floor asks for them, one with a hard notice if
+// nobody else is left, and only then some that are probably dead.
 func (c *Cluster) keptInService(app string, members map[*instance]struct{}) map[*instance]struct{} {
-	var hard, planned []serving
+	var hard, planned, silent []serving
 	up, live := c.reg.InService(app)
 	snap := c.reg.Snapshot()
 	for in := range members {
@@ -49,9 +66,12 @@ func (c *Cluster) keptInService(app string, members map[*instance]struct{}) map[
 		if s.isUp {
 			up-- // what is left are those without a notice
 		}
-		if in.decided.Class == verdict.HardNotice {
+		switch in.decided.Class {
+		case verdict.HardNotice:
 			hard = append(hard, s)
-		} else {
+		case verdict.Inferred:
+			silent = append(silent, s)
+		default:
 			planned = append(planned, s)
 		}
 	}
@@ -60,6 +80,7 @@ func (c *Cluster) keptInService(app string, members map[*instance]struct{}) map[
 	if up+len(stay) == 0 {
 		keep(stay, hard, 1)
 	}
+	keep(stay, silent, c.floor(live)-up-len(stay))
 	return stay
 }
 

@@ -30,6 +30,9 @@ func (c *Cluster) SetPolicies(now time.Time, fallback verdict.Policy, namespaces
 	}
 	c.evaluateAll(now, pods)
 	for _, in := range c.insts {
+		if in.pod == nil {
+			c.rebind(now, in) // whether it is hidden may depend on the policy
+		}
 		c.evaluateUnbound(now, in)
 	}
 }
@@ -81,6 +84,7 @@ func (c *Cluster) notePassing(now time.Time, p *pod, v verdict.Verdict) {
 		c.report(ch)
 	}
 	p.proven = false
+	c.reg.FreeUID(p.UID)
 	if p.gone != nil {
 		c.forgetPod(now, p)
 	}

@@ -22,15 +22,18 @@ const (
 // is the likelier cause, and none of them counts.
 func (c *Cluster) watchSilence(now time.Time) {
 	if c.lastTick.IsZero() || now.Sub(c.lastTick) > tickGap {
-		c.freshSince = now
+		c.freshSince, c.awake = now, now
 	}
 	c.lastTick = now
+	if !c.fresh {
+		return // nothing new is concluded, and nothing taken back
+	}
 	quiet := c.quietNodes(now)
-	frozen := c.frozen(quiet)
+	frozen := c.frozen(now)
 	changed := map[*pod]struct{}{}
 	for _, n := range c.nodes {
 		was := !n.Silent.IsZero()
-		is := quiet[n] && !frozen[n] && (was || c.beatMissing(now, n))
+		is := !frozen[n] && (was || quiet[n] && c.beatMissing(now, n))
 		if is == was {
 			continue
 		}
@@ -45,12 +48,8 @@ func (c *Cluster) watchSilence(now time.Time) {
 	c.evaluateAll(now, changed)
 }
 
-// quietNodes returns the nodes that are quiet, none while the view is not fresh.
 func (c *Cluster) quietNodes(now time.Time) map[*node]bool {
 	out := map[*node]bool{}
-	if !c.fresh {
-		return out
-	}
 	for _, n := range c.nodes {
 		if c.quiet(now, n) {
 			out[n] = true
@@ -65,16 +64,13 @@ func (c *Cluster) quiet(now time.Time, n *node) bool {
 	if n.Missing || n.leased.IsZero() {
 		return false
 	}
-	since := n.leased
-	if c.freshSince.After(since) {
-		since = c.freshSince
-	}
-	return now.Sub(since) > max(c.fallback.UnreachableAfter, n.leaseLasts/2+2*time.Second)
+	return now.Sub(c.leasedSince(n)) > max(c.fallback.UnreachableAfter, n.leaseLasts/2+2*time.Second)
 }
 
-// frozen returns the quiet nodes whose zone, or whose cluster, is quiet as a
-// whole.
-func (c *Cluster) frozen(quiet map[*node]bool) map[*node]bool {
+// frozen returns the nodes of zones, or of the cluster, where too many are falling
+// silent. Kubelets renew at different moments, so those that have missed a renewal
+// count already: when the first of an outage is quiet, all of them have.
+func (c *Cluster) frozen(now time.Time) map[*node]bool {
 	type tally struct{ all, quiet int }
 	zones, whole := map[string]*tally{}, tally{}
 	for _, n := range c.nodes {
@@ -88,7 +84,7 @@ func (c *Cluster) frozen(quiet map[*node]bool) map[*node]bool {
 		}
 		z.all++
 		whole.all++
-		if quiet[n] {
+		if now.Sub(c.leasedSince(n)) > leaseMargin {
 			z.quiet++
 			whole.quiet++
 		}
@@ -96,7 +92,10 @@ func (c *Cluster) frozen(quiet map[*node]bool) map[*node]bool {
 	limit := c.fallback.MaxUnreachablePercent
 	tooMany := func(t tally, least int) bool { return t.all >= least && t.quiet*100 >= t.all*limit }
 	out := map[*node]bool{}
-	for n := range quiet {
+	for _, n := range c.nodes {
+		if n.Missing || n.leased.IsZero() {
+			continue
+		}
 		out[n] = tooMany(whole, clusterNodes) || n.Zone != "" && tooMany(*zones[n.Zone], zoneNodes)
 	}
 	return out
@@ -116,17 +115,21 @@ func (c *Cluster) beatMissing(now time.Time, n *node) bool {
 			if seen.After(n.leased.Add(leaseMargin)) {
 				return false
 			}
-			due := seen.Add(c.rhythm(in) + beatMargin)
+			if c.awake.After(seen) {
+				seen = c.awake
+			}
+			due := seen.Add(c.reg.Rhythm(in.key) + beatMargin)
 			missing = missing || due.After(n.leased) && !now.Before(due)
 		}
 	}
 	return missing
 }
 
-// rhythm is the interval at which the instance's client renews.
-func (c *Cluster) rhythm(in *instance) time.Duration {
-	if view := c.reg.Snapshot().Get(in.key); view != nil && view.Interval > 0 {
-		return time.Duration(view.Interval) * time.Second
+// leasedSince is when the node's Lease last changed, or since when a change would
+// have been seen.
+func (c *Cluster) leasedSince(n *node) time.Time {
+	if c.freshSince.After(n.leased) {
+		return c.freshSince
 	}
-	return c.fallback.DefaultInterval
+	return n.leased
 }

@@ -193,9 +193,10 @@ type entry struct {
 	version     Version
 	clientStamp Stamp // when the client's status was last registered or healed
 	binding     Binding
-	marked      bool // held and expired, shown out of service
-	counted     bool // part of its partition's expectation
-	interval    time.Duration
+	marked      bool          // held and expired, shown out of service
+	counted     bool          // part of its partition's expectation
+	interval    time.Duration // as it counts, within the policy's bounds
+	declared    time.Duration // as the client renews
 	duration    time.Duration
 	registered  int64 // Unix ms
 	serviceUp   int64

@@ -69,9 +69,12 @@ func rate(interval time.Duration) int64 {
 }
 
 // lateAfter is the silence after which a lease no longer counts as renewed: its
-// interval and a margin for jitter.
-func (n *entry) lateAfter() int64 {
-	return int64(n.interval + max(3*time.Second, n.interval/5))
+// client's interval and a margin for jitter.
+func (n *entry) lateAfter() int64 { return int64(withJitter(max(n.interval, n.declared))) }
+
+// withJitter adds the margin that heartbeats may be late by.
+func withJitter(interval time.Duration) time.Duration {
+	return interval + max(3*time.Second, interval/5)
 }
 
 // recount makes the lease part of the expectation if it is protected: kept by a

@@ -96,6 +96,14 @@ func (e *Engine) setLease(n *entry, rec *Record, p Policy) {
 	if p.MaxInterval > 0 {
 		interval = min(interval, p.MaxInterval)
 	}
+	n.declared = rec.RenewalInterval
+	if n.declared <= 0 {
+		n.declared = interval
+	}
+	// The client does not learn of the bounds, so its lease must outlast its rhythm.
+	if rec.LeaseDuration > duration {
+		duration = min(rec.LeaseDuration, max(duration, withJitter(n.declared)))
+	}
 	if n.interval == interval && n.duration == duration {
 		return
 	}
@@ -142,6 +150,7 @@ func (e *Engine) bind(now time.Time, n *entry, b Binding) {
 	n.binding = b
 	part := e.partition(b.Partition)
 	if prev := n.part.Swap(part); prev != part {
+		e.setLease(n, n.rec, part.policy)
 		delete(prev.overdue, n)
 		prev.members--
 		part.members++
