@@ -28,32 +28,44 @@ func TestAnOutageOfManyNodesTakesNobodyOutWhileItUnfolds(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := newScenario()
-			const nodes = 40
-			for i := range nodes {
+			for i := range outageNodes {
 				run(t, s, fmt.Sprintf("node n%d zone=z%d", i, i/20), fmt.Sprintf("pod p%d ip=192.0.2.%d node=n%d", i, i+1, i),
 					fmt.Sprintf("register A%d/p%d ip=192.0.2.%d from=192.0.2.%d interval=10", i%10, i, i+1, i+1))
 			}
+			none := func(int) bool { return false }
 			for second := range 120 {
-				s.now = s.now.Add(time.Second)
-				broken := second > 60
-				if second%5 == 0 && !(broken && tc.canary) {
-					s.c.ObserveCanary(s.now)
+				canary, leases, beats := false, none, none
+				if second > 60 {
+					canary, leases, beats = tc.canary, tc.leases, tc.beats
 				}
-				for i := range nodes {
-					if second%10 == i%10 && !(broken && tc.leases(i)) {
-						s.c.ObserveLease(s.now, fmt.Sprintf("n%d", i), s.now, 40*time.Second)
-					}
-					if second%10 == (i+3)%10 && !(broken && tc.beats(i)) {
-						run(t, s, fmt.Sprintf("renew A%d/p%d from=192.0.2.%d", i%10, i, i+1))
-					}
-				}
-				s.c.Tick(s.now)
-				if up := s.c.Snapshot().Counts.Of(registry.Up); up != nodes {
-					t.Fatalf("%d of %d are UP %d s after the outage began", up, nodes, second-60)
+				outageSecond(t, s, second, canary, leases, beats)
+				if up := s.c.Snapshot().Counts.Of(registry.Up); up != outageNodes {
+					t.Fatalf("%d of %d are UP %d s after the outage began", up, outageNodes, second-60)
 				}
 			}
 		})
 	}
+}
+
+const outageNodes = 40
+
+// outageSecond plays one second, in which some Leases, some heartbeats and maybe
+// the canary do not come.
+func outageSecond(t *testing.T, s *scenario, second int, canary bool, leases, beats func(int) bool) {
+	t.Helper()
+	s.now = s.now.Add(time.Second)
+	if second%5 == 0 && !canary {
+		s.c.ObserveCanary(s.now)
+	}
+	for i := range outageNodes {
+		if second%10 == i%10 && !leases(i) {
+			s.c.ObserveLease(s.now, fmt.Sprintf("n%d", i), s.now, 40*time.Second)
+		}
+		if second%10 == (i+3)%10 && !beats(i) {
+			run(t, s, fmt.Sprintf("renew A%d/p%d from=192.0.2.%d", i%10, i, i+1))
+		}
+	}
+	s.c.Tick(s.now)
 }
 
 func TestAPolicyThatShortensIntervalsMakesNobodySilent(t *testing.T) {
