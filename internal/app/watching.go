@@ -20,13 +20,8 @@ import (
 	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/internal/dashboard"
 	"github.com/kureka/kureka/internal/registry"
-	"github.com/kureka/kureka/internal/verdict"
 	"github.com/kureka/kureka/internal/version"
 )
-
-// policyWait is how long the watches wait at the start for the policies, so that
-// an installation that is only to observe does not act before it knows.
-const policyWait = 3 * time.Second
 
 // absenceRetry is the pause between two attempts to learn how long the registry
 // was away.
@@ -43,7 +38,6 @@ type watching struct {
 	events  *controllers.Events
 	config  *rest.Config
 	policy  policy.Options
-	decided *firstDecision
 	metrics *watchMetrics
 }
 
@@ -62,9 +56,8 @@ func newWatching(a *App) (*watching, error) {
 		events:  controllers.NewEvents(client, hostname(), a.log.WithName("events")),
 		metrics: newWatchMetrics(a.metrics),
 	}
-	w.decided = &firstDecision{Target: a.cluster, made: make(chan struct{})}
 	w.policy = policy.Options{
-		Target: w.decided, Figures: figures{a.reg}, Namespaces: a.opts.WatchNamespaces, Clock: time.Now, Logger: a.log.WithName("policy"),
+		Target: a.cluster, Figures: figures{a.reg}, Namespaces: a.opts.WatchNamespaces, Clock: time.Now, Logger: a.log.WithName("policy"),
 	}
 	w.metrics.registerDropped(a.metrics, w.events.Dropped)
 	w.watcher = controllers.NewWatcher(controllers.Options{
@@ -116,31 +109,6 @@ func loadConfig(kubeconfig string) (*rest.Config, error) {
 	return cfg, nil
 }
 
-// firstDecision passes policies on and tells when the first came.
-type firstDecision struct {
-	policy.Target
-
-	once sync.Once
-	made chan struct{}
-}
-
-// SetPolicies implements policy.Target.
-func (f *firstDecision) SetPolicies(now time.Time, fallback verdict.Policy, namespaces map[string]verdict.Policy) {
-	f.Target.SetPolicies(now, fallback, namespaces)
-	f.once.Do(func() { close(f.made) })
-}
-
-// wait returns after the first decision, or when it takes too long.
-func (f *firstDecision) wait(ctx context.Context, limit time.Duration) {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-f.made:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
 // figures tells the policies' status how a namespace's leases stand.
 type figures struct{ reg *registry.Engine }
 
@@ -178,10 +146,7 @@ func (w *watching) run(ctx context.Context) {
 		w.learnAbsence(ctx)
 	})
 	wg.Go(func() { w.events.Run(ctx) })
-	wg.Go(func() {
-		w.decided.wait(ctx, policyWait)
-		w.watcher.Run(ctx, aged)
-	})
+	wg.Go(func() { w.watcher.Run(ctx, aged) })
 	wg.Go(func() { policy.Run(ctx, w.config, w.policy) })
 	wg.Wait()
 }
