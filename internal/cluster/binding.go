@@ -18,6 +18,7 @@ const (
 	UnboundSharedID   = "SharedInstanceID"
 	UnboundPodNotSeen = "PodNotSeenYet"
 	UnboundObserved   = "PodGoneButOnlyObserved"
+	UnboundYounger    = "PodMayBeYounger"
 )
 
 // candidate finds the pod that a registration belongs to, or says why there is
@@ -27,6 +28,20 @@ func (c *Cluster) candidate(in *instance) (*pod, string) {
 	p, why := c.speaker(in)
 	if p != nil && p.Terminal() {
 		return nil, UnboundPodNotSeen
+	}
+	return p, why
+}
+
+// lateCandidate is candidate for a registration that came before its pod was seen.
+// The pod that has the address by now may be the next one, so it must be older than
+// the registration or be named in it. Creation is told in whole seconds.
+func (c *Cluster) lateCandidate(in *instance) (*pod, string) {
+	p, why := c.candidate(in)
+	if p == nil || in.pod != nil || in.mentions(p) || slices.Contains(in.users, p) {
+		return p, why
+	}
+	if p.Created.Add(time.Second).After(in.registration) {
+		return nil, UnboundYounger
 	}
 	return p, why
 }
@@ -198,7 +213,7 @@ func (c *Cluster) rebind(now time.Time, in *instance) {
 		c.cancel(now, in, ReasonRegistrantGone)
 		return
 	}
-	p, why := c.candidate(in)
+	p, why := c.lateCandidate(in)
 	if p != nil && c.intrudes(in, in, p, why) {
 		c.cancel(now, in, ReasonRegistrantGone) // its address is a dying pod's by now
 		return
