@@ -13,7 +13,7 @@ FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /kureka /kureka
 USER 65532:65532
-# Eureka API and dashboard, metrics, probes, webhooks.
-EXPOSE 8761 8080 8081 9443
+# Eureka API, metrics, probes.
+EXPOSE 8761 8080 8081
 ENTRYPOINT ["/kureka"]
 CMD ["manager"]

@@ -21,11 +21,8 @@ func TestTheManifestsGrantWhatTheWatcherNeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{
-		"manager/namespace.yaml", "rbac/service_account.yaml", "rbac/role.yaml", "rbac/role_binding.yaml",
-		"manager/deployment.yaml", "manager/service.yaml",
-	} {
-		for _, obj := range manifests(t, filepath.Join("..", "config", name)) {
+	for _, name := range kustomized(t, filepath.Join("..", "config", "default")) {
+		for _, obj := range manifests(t, name) {
 			if err := api.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(obj), client.FieldOwner("test")); err != nil {
 				t.Errorf("applying %s: %v", name, err)
 			}
@@ -56,6 +53,33 @@ func TestTheManifestsGrantWhatTheWatcherNeeds(t *testing.T) {
 	events := NewEvents(w.watcher.opts.Client, "test", w.watcher.opts.Logger)
 	w.deletePod("a", 0, pod.UID)
 	w.must(events.send(t.Context(), <-w.changes))
+}
+
+// kustomized returns the files that a kustomization names. Kustomize takes files
+// from its own folder only, and from elsewhere nothing but kustomizations.
+func kustomized(t *testing.T, folder string) []string {
+	t.Helper()
+	var files []string
+	for _, k := range manifests(t, filepath.Join(folder, "kustomization.yaml")) {
+		resources, _, err := unstructured.NestedStringSlice(k.Object, "resources")
+		if err != nil || len(resources) == 0 {
+			t.Fatalf("%s names no resources: %v", folder, err)
+		}
+		for _, name := range resources {
+			path := filepath.Join(folder, name)
+			switch info, err := os.Stat(path); {
+			case err != nil:
+				t.Fatal(err)
+			case info.IsDir():
+				files = append(files, kustomized(t, path)...)
+			case !filepath.IsLocal(name):
+				t.Fatalf("%s names the file %s outside its folder, which kustomize refuses", folder, name)
+			default:
+				files = append(files, path)
+			}
+		}
+	}
+	return files
 }
 
 func manifests(t *testing.T, path string) []*unstructured.Unstructured {

@@ -92,7 +92,7 @@ type Policy struct {
 	MinDuration, MaxDuration time.Duration
 	MinInterval, MaxInterval time.Duration
 	ReadyGrace               time.Duration
-	MaxEvictionPercent       int // 1 to 100, of a partition's leases in any 60 s
+	MaxEvictionPercent       int // 0 to 100, of a partition's leases in any 60 s, but at least one lease
 	MinInServicePercent      int // 0 to 100, of an application's live instances
 }
 
