@@ -45,7 +45,11 @@ func (w *Watcher) canary() source[coordinationv1.Lease] {
 			return api.Watch(ctx, o)
 		},
 		sink: sink[coordinationv1.Lease]{
-			seen:   func(*coordinationv1.Lease) { w.opts.Cluster.ObserveCanary(w.opts.Clock()) },
+			seen: func(l *coordinationv1.Lease) {
+				if t := l.Spec.RenewTime; t != nil {
+					w.opts.Cluster.ObserveCanary(w.opts.Clock(), t.Time)
+				}
+			},
 			gone:   func(*coordinationv1.Lease) {},
 			listed: func([]*coordinationv1.Lease) {}, // a renewal of unknown age
 		},

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -106,7 +107,7 @@ func (w *Watcher) stateChanged(s WatchState) {
 const podsResource = "pods"
 
 func isPods(resource string) bool {
-	return resource == podsResource || len(resource) > len(podsResource) && resource[:len(podsResource)+1] == podsResource+"/"
+	return resource == podsResource || strings.HasPrefix(resource, podsResource+"/")
 }
 
 func named(resource, namespace string) string {

@@ -97,7 +97,7 @@ func BenchmarkPodsBecomeUnreadable(b *testing.B) {
 
 func BenchmarkRegistrationFromOutside(b *testing.B) {
 	w := newCrowd(50_000, 100)
-	w.c.ObserveCanary(w.now)
+	w.c.ObserveCanary(w.now, w.now)
 	w.c.ObserveLease(w.now, "n1", w.now, 40*time.Second)
 	w.c.Tick(w.now)
 	src := netip.MustParseAddr("203.0.113.9")

@@ -212,8 +212,7 @@ func (c *Cluster) untrack(now time.Time, in *instance) {
 	c.discard(in)
 	delete(c.insts, in.key)
 	if len(c.orphans) >= maxOrphans {
-		delete(c.last, c.orphans[0].key)
-		c.orphans = c.orphans[1:]
+		c.forgetOrphan()
 	}
 	c.orphans = append(c.orphans, orphan{in.key, now})
 }

@@ -190,11 +190,7 @@ func (c *Cluster) SetPodsReadable(now time.Time, readable bool) {
 		return
 	}
 	c.readable = readable
-	pods := make(map[*pod]struct{}, len(c.pods))
-	for _, p := range c.pods {
-		pods[p] = struct{}{}
-	}
-	c.evaluateAll(now, pods)
+	c.evaluateEveryPod(now)
 	for _, in := range c.insts {
 		c.evaluateUnbound(now, in)
 	}

@@ -177,7 +177,7 @@ func (h *history) node() {
 func (h *history) tick() {
 	for range rapid.IntRange(1, 40).Draw(h.t, "seconds") {
 		h.now = h.now.Add(time.Second)
-		h.c.ObserveCanary(h.now)
+		h.c.ObserveCanary(h.now, h.now)
 		h.c.Touch(h.now)
 		h.c.Tick(h.now)
 	}

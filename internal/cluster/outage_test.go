@@ -55,7 +55,7 @@ func outageSecond(t *testing.T, s *scenario, second int, canary bool, leases, be
 	t.Helper()
 	s.now = s.now.Add(time.Second)
 	if second%5 == 0 && !canary {
-		s.c.ObserveCanary(s.now)
+		s.c.ObserveCanary(s.now, s.now)
 	}
 	for i := range outageNodes {
 		if second%10 == i%10 && !leases(i) {

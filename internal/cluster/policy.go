@@ -24,11 +24,7 @@ func (c *Cluster) SetPolicies(now time.Time, fallback verdict.Policy, namespaces
 		own[name] = numbers(p, fallback)
 	}
 	c.reg.SetPolicies(now, numbers(fallback, fallback), own)
-	pods := make(map[*pod]struct{}, len(c.pods))
-	for _, p := range c.pods {
-		pods[p] = struct{}{}
-	}
-	c.evaluateAll(now, pods)
+	c.evaluateEveryPod(now)
 	for _, in := range c.insts {
 		if in.pod == nil {
 			c.rebind(now, in) // whether it is hidden may depend on the policy

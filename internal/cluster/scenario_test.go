@@ -167,7 +167,7 @@ func (s *scenario) watches() map[string]func(args) error {
 			return nil
 		},
 		"podgone":  func(a args) error { s.c.PodGone(s.now, a.words[0]); return nil },
-		"canary":   func(args) error { s.c.ObserveCanary(s.now); return nil },
+		"canary":   func(a args) error { s.c.ObserveCanary(s.now, s.now.Add(a.ago())); return nil },
 		"readable": func(a args) error { s.c.SetPodsReadable(s.now, a.words[0] == "yes"); return nil },
 		"cut":      func(args) error { s.cut = true; return nil },
 		"heal":     func(args) error { s.cut = false; return nil },
@@ -314,7 +314,7 @@ func (s *scenario) tick(a args) error {
 	for i := 1; i <= int(d/time.Second); i++ {
 		s.now = s.now.Add(time.Second)
 		if !s.cut {
-			s.c.ObserveCanary(s.now)
+			s.c.ObserveCanary(s.now, s.now)
 			for _, n := range s.c.KnownNodes() {
 				if !s.dark[n] {
 					s.c.ObserveLease(s.now, n, s.now, 40*time.Second)

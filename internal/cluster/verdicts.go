@@ -41,6 +41,14 @@ func (c *Cluster) evaluateAll(now time.Time, pods map[*pod]struct{}) {
 	}
 }
 
+func (c *Cluster) evaluateEveryPod(now time.Time) {
+	pods := make(map[*pod]struct{}, len(c.pods))
+	for _, p := range c.pods {
+		pods[p] = struct{}{}
+	}
+	c.evaluateAll(now, pods)
+}
+
 func (c *Cluster) judge(now time.Time, p *pod) {
 	delete(c.due, p)
 	v := verdict.Decide(c.input(now, p, nil))

@@ -16,11 +16,17 @@ const (
 	lastOwnerRetention = 10 * time.Minute
 )
 
-// ObserveCanary takes in that our own Lease came back on the watch.
-func (c *Cluster) ObserveCanary(now time.Time) {
+// ObserveCanary takes in that our own Lease came back on the watch, and when we
+// wrote it: a watch that delivers everything late proves nothing about the present.
+func (c *Cluster) ObserveCanary(now, written time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.canary = now
+	if written.After(now) {
+		written = now // another process wrote it, whose clock is ahead
+	}
+	if written.After(c.canary) {
+		c.canary = written
+	}
 }
 
 // Fresh reports whether the view is fresh: the watches demonstrably deliver.
@@ -84,9 +90,14 @@ func (c *Cluster) measure(now time.Time) {
 // forgetOwners drops memories of ids that have had no record for a while.
 func (c *Cluster) forgetOwners(now time.Time) {
 	for len(c.orphans) > 0 && now.Sub(c.orphans[0].at) > lastOwnerRetention {
-		if key := c.orphans[0].key; c.insts[key] == nil {
-			delete(c.last, key)
-		}
-		c.orphans = c.orphans[1:]
+		c.forgetOrphan()
 	}
+}
+
+// forgetOrphan drops the oldest of them, unless its id has a record again.
+func (c *Cluster) forgetOrphan() {
+	if key := c.orphans[0].key; c.insts[key] == nil {
+		delete(c.last, key)
+	}
+	c.orphans = c.orphans[1:]
 }

@@ -25,6 +25,10 @@ const (
 	defaultChanges = 100
 )
 
+// maxAtOnce is how many questions are answered at once. Answers may be large, and
+// clients of the registry use the same process.
+const maxAtOnce = 8
+
 //go:embed openapi.yaml
 var openAPI []byte
 
@@ -58,13 +62,24 @@ type Options struct {
 }
 
 // New returns the handler of everything under Prefix.
-func New(opts Options) http.Handler { return &api{opts} }
+func New(opts Options) http.Handler { return &api{opts, make(chan struct{}, maxAtOnce)} }
 
-type api struct{ Options }
+type api struct {
+	Options
+	slots chan struct{} // one for every answer that is being given
+}
 
 // ServeHTTP answers one question. Paths are split before they are decoded,
 // because instance ids may contain anything.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	select {
+	case a.slots <- struct{}{}:
+		defer func() { <-a.slots }()
+	default:
+		w.Header().Set("Retry-After", "1")
+		a.fail(w, http.StatusServiceUnavailable, "too many questions at once: ask again in a second")
+		return
+	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		a.fail(w, http.StatusMethodNotAllowed, "only GET and HEAD are answered here")
