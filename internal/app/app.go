@@ -252,12 +252,19 @@ func (a *App) writeJournal(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
+			for len(a.journal) > 0 {
+				a.logVerdict(<-a.journal)
+			}
 			return
 		case ch := <-a.journal:
-			a.log.Info("Verdict", "app", ch.Key.App, "id", ch.Key.ID, "effect", ch.Effect, "reason", ch.Reason, "class", ch.Class.String(),
-				"witness", ch.Witness, "detail", ch.Detail, "namespace", ch.Namespace, "pod", ch.Pod, "node", ch.Node)
+			a.logVerdict(ch)
 		}
 	}
+}
+
+func (a *App) logVerdict(ch cluster.Change) {
+	a.log.Info("Verdict", "app", ch.Key.App, "id", ch.Key.ID, "effect", ch.Effect, "reason", ch.Reason, "class", ch.Class.String(),
+		"witness", ch.Witness, "detail", ch.Detail, "namespace", ch.Namespace, "pod", ch.Pod, "node", ch.Node)
 }
 
 // tick lets time pass in the registry.

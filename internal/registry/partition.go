@@ -1,7 +1,9 @@
 package registry
 
 import (
+	"cmp"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,7 +20,7 @@ type partition struct {
 	name    string
 	policy  Policy
 	pinned  bool // has a policy of its own
-	beats   counter
+	beats   atomic.Int64
 	members int
 
 	// Renewals per minute in millionths, so that sums are exact: what the
@@ -179,7 +181,7 @@ func (e *Engine) Partitions(now time.Time) []PartitionStats {
 		}
 		out = append(out, s)
 	}
-	slices.SortFunc(out, func(a, b PartitionStats) int { return compareStrings(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b PartitionStats) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"container/heap"
 	"slices"
-	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -18,10 +16,6 @@ const (
 	scanEvery = int64(10 * time.Second)
 )
 
-type counter = atomic.Int64
-
-func compareStrings(a, b string) int { return strings.Compare(a, b) }
-
 // Ticked is what the passing of time did.
 type Ticked struct {
 	Evicted     []Evicted
@@ -30,8 +24,8 @@ type Ticked struct {
 
 // Evicted is an instance whose lease expired.
 type Evicted struct {
-	Key               Key
-	Partition, PodUID string
+	Key       Key
+	Partition string
 }
 
 // Tick lets time pass: late leases stop counting, expired ones are evicted or
@@ -191,7 +185,7 @@ func (e *Engine) expire(now time.Time, p *partition) []Evicted {
 			e.hold(now, n, end)
 		case p.mayEvict():
 			if e.evict(now, n, p, last) {
-				evicted = append(evicted, Evicted{n.key, p.name, n.binding.PodUID})
+				evicted = append(evicted, Evicted{n.key, p.name})
 			}
 		}
 	}

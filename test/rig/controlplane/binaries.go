@@ -2,7 +2,6 @@ package controlplane
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,10 +19,6 @@ const (
 	controllerManagerName = "kube-controller-manager"
 )
 
-// ErrMissing is returned, wrapped, by Find when a binary is neither in
-// KUBEBUILDER_ASSETS nor in the cache folder.
-var ErrMissing = errors.New("control plane binaries are missing")
-
 // Binaries are the absolute paths of the three programs.
 type Binaries struct {
 	Etcd              string
@@ -31,22 +26,8 @@ type Binaries struct {
 	ControllerManager string
 }
 
-// Find looks for each binary in the folder KUBEBUILDER_ASSETS names and then in
-// the cache folder. It neither downloads nor builds; ErrMissing says that
-// Ensure would have to.
-func Find() (Binaries, error) {
-	l, err := newLocator()
-	if err != nil {
-		return Binaries{}, err
-	}
-	if missing := l.missing(); len(missing) > 0 {
-		return Binaries{}, fmt.Errorf("%w: %s not in %s; run 'go run ./hack/cluster ensure' in the repository",
-			ErrMissing, strings.Join(missing, ", "), l.cache)
-	}
-	return l.binaries(), nil
-}
-
-// Ensure returns the binaries, downloading or building what Find does not find.
+// Ensure returns the binaries, downloading or building those that are neither
+// in the folder KUBEBUILDER_ASSETS names nor in the cache folder.
 // Building takes 10 to 20 minutes on two cores, once per machine; progress is
 // reported to progress at least every 15 s. Concurrent callers, also in other
 // processes, wait for the first one.
@@ -121,7 +102,7 @@ func (l locator) ensure(ctx context.Context, progress io.Writer) (Binaries, erro
 		}
 	}
 	if missing := l.missing(); len(missing) > 0 {
-		return Binaries{}, fmt.Errorf("%w after the build: %s", ErrMissing, strings.Join(missing, ", "))
+		return Binaries{}, fmt.Errorf("control plane binaries are missing after the build: %s", strings.Join(missing, ", "))
 	}
 	return l.binaries(), nil
 }

@@ -67,10 +67,9 @@ type Prober struct {
 	cancel  context.CancelFunc
 	done    chan struct{}
 
-	mu        sync.Mutex
-	last      Response
-	responses int
-	waiting   map[*Expectation]struct{}
+	mu      sync.Mutex
+	last    Response
+	waiting map[*Expectation]struct{}
 }
 
 // StartProber runs a prober until Stop or until ctx ends.
@@ -98,19 +97,11 @@ func (p *Prober) Stop() {
 	p.client.CloseIdleConnections()
 }
 
-// Last returns the last response that listed instances, and Responses how many
-// of all kinds there were.
+// Last returns the last response that listed instances.
 func (p *Prober) Last() Response {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.last
-}
-
-// Responses is the number of answers so far, of whatever code.
-func (p *Prober) Responses() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.responses
 }
 
 func (p *Prober) run(ctx context.Context) {
@@ -156,9 +147,6 @@ func (p *Prober) take(r Response) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if r.Code != 0 {
-		p.responses++
-	}
 	if r.Listed {
 		p.last = r
 	}

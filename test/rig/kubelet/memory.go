@@ -11,10 +11,9 @@ import (
 // Memory is a Runtime without processes: its containers exist only as entries
 // here. It may be used by several kubelets at once.
 type Memory struct {
-	mu         sync.Mutex
-	running    map[types.UID]map[string]*memoryProcess
-	stubborn   bool
-	startError error
+	mu       sync.Mutex
+	running  map[types.UID]map[string]*memoryProcess
+	stubborn bool
 }
 
 // NewMemory returns an empty Memory.
@@ -29,13 +28,6 @@ func (m *Memory) SetStubborn(stubborn bool) {
 	m.stubborn = stubborn
 }
 
-// SetStartError makes every further StartContainer fail with err; nil ends that.
-func (m *Memory) SetStartError(err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.startError = err
-}
-
 // Running reports whether a container of the pod with this UID runs, whatever has
 // become of the pod's object.
 func (m *Memory) Running(pod types.UID, container string) bool {
@@ -48,9 +40,6 @@ func (m *Memory) Running(pod types.UID, container string) bool {
 func (m *Memory) StartContainer(_ context.Context, pod *corev1.Pod, container *corev1.Container, _ string) (Process, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.startError != nil {
-		return nil, m.startError
-	}
 	p := &memoryProcess{memory: m, pod: pod.UID, container: container.Name, done: make(chan ExitState, 1)}
 	if m.running[pod.UID] == nil {
 		m.running[pod.UID] = map[string]*memoryProcess{}

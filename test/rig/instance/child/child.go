@@ -51,9 +51,6 @@ func (p *Process) wait() {
 	close(p.done)
 }
 
-// PID is the process id.
-func (p *Process) PID() int { return p.cmd.Process.Pid }
-
 // Done is closed when the program has ended and all its output was written.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
