@@ -27,7 +27,15 @@ type CanaryOptions struct {
 	Namespace, Name string
 	// Identity is written as the Lease's holder.
 	Identity string
+	// ListsFrom returns from when this process answers list reads; nil if it always
+	// did. It is written beside the renewals, because they hide from the next process
+	// how long the registry had been away before this one.
+	ListsFrom func() time.Time
 }
+
+// listsFromAnnotation holds, on the canary, from when the process that renews it
+// answers list reads, in RFC 3339.
+const listsFromAnnotation = "kureka.dev/lists-from"
 
 func (w *Watcher) canary() source[coordinationv1.Lease] {
 	c := w.opts.Canary
@@ -88,37 +96,61 @@ func renewCanary(ctx context.Context, client kubernetes.Interface, c CanaryOptio
 	ctx, cancel := context.WithTimeout(ctx, canaryTimeout)
 	defer cancel()
 	api := client.CoordinationV1().Leases(c.Namespace)
-	stamp := metav1.NewMicroTime(now)
 	lease, err := api.Get(ctx, c.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		seconds := int32(CanaryInterval / time.Second * 3)
-		_, err = api.Create(ctx, &coordinationv1.Lease{
+		lease = &coordinationv1.Lease{
 			ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name},
-			Spec:       coordinationv1.LeaseSpec{HolderIdentity: &c.Identity, RenewTime: &stamp, LeaseDurationSeconds: &seconds},
-		}, metav1.CreateOptions{})
+			Spec:       coordinationv1.LeaseSpec{LeaseDurationSeconds: &seconds},
+		}
+		c.stamp(lease, now)
+		_, err = api.Create(ctx, lease, metav1.CreateOptions{})
 		return err
 	}
 	if err != nil {
 		return err
 	}
-	lease.Spec.HolderIdentity, lease.Spec.RenewTime = &c.Identity, &stamp
+	c.stamp(lease, now)
 	_, err = api.Update(ctx, lease, metav1.UpdateOptions{})
 	return err
 }
 
-// CanaryAge returns how old the canary's last renewal was at a moment, zero when
-// there is none: how long the registry had been away, if nobody else runs.
-func CanaryAge(ctx context.Context, client kubernetes.Interface, c CanaryOptions, at time.Time) (time.Duration, error) {
+func (c CanaryOptions) stamp(lease *coordinationv1.Lease, now time.Time) {
+	renewed := metav1.NewMicroTime(now)
+	lease.Spec.HolderIdentity, lease.Spec.RenewTime = &c.Identity, &renewed
+	if c.ListsFrom != nil {
+		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, listsFromAnnotation, c.ListsFrom().UTC().Format(time.RFC3339))
+	}
+}
+
+// Absence is what the canary tells a process that starts.
+type Absence struct {
+	// Age is how old the last renewal was: how long the registry had been away, if
+	// nobody else runs. Zero if there is no canary.
+	Age time.Duration
+	// ListsFrom is from when the process before this one meant to answer list reads;
+	// zero if it did not say.
+	ListsFrom time.Time
+}
+
+// ReadAbsence reads what the canary tells about a moment, before it is renewed.
+func ReadAbsence(ctx context.Context, client kubernetes.Interface, c CanaryOptions, at time.Time) (Absence, error) {
 	ctx, cancel := context.WithTimeout(ctx, canaryTimeout)
 	defer cancel()
 	lease, err := client.CoordinationV1().Leases(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return 0, nil
-	case err != nil:
-		return 0, err
-	case lease.Spec.RenewTime == nil:
-		return 0, nil
+	if apierrors.IsNotFound(err) {
+		return Absence{}, nil
 	}
-	return max(0, at.Sub(lease.Spec.RenewTime.Time)), nil
+	if err != nil {
+		return Absence{}, err
+	}
+	var a Absence
+	if t := lease.Spec.RenewTime; t != nil {
+		a.Age = max(0, at.Sub(t.Time))
+	}
+	// What somebody else wrote there is no time, and says nothing.
+	if t, err := time.Parse(time.RFC3339, lease.Annotations[listsFromAnnotation]); err == nil {
+		a.ListsFrom = t
+	}
+	return a, nil
 }

@@ -200,13 +200,42 @@ func TestTheViewIsFreshWhileCanaryAndNodeLeasesArrive(t *testing.T) {
 	if w.cluster.Fresh() {
 		t.Error("fresh without a word for 16 s")
 	}
-	age, err := CanaryAge(t.Context(), w.admin, CanaryOptions{Namespace: w.ns, Name: "canary"}, time.Now().Add(time.Hour))
-	if err != nil || age < 59*time.Minute {
-		t.Errorf("the canary's age is %v, %v", age, err)
+}
+
+func TestTheCanaryTellsTheNextProcessOfTheAbsenceBeforeThisOne(t *testing.T) {
+	w := newWorld(t)
+	canary := CanaryOptions{Namespace: w.ns, Name: "another", Identity: "test"}
+	read := func(at time.Time) Absence {
+		t.Helper()
+		a, err := ReadAbsence(t.Context(), w.admin, canary, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
 	}
-	age, err = CanaryAge(t.Context(), w.admin, CanaryOptions{Namespace: w.ns, Name: "none"}, time.Now())
-	if err != nil || age != 0 {
-		t.Errorf("without a canary the age is %v, %v", age, err)
+	now := time.Now().Truncate(time.Second)
+	if a := read(now); a != (Absence{}) {
+		t.Errorf("without a canary: %+v", a)
+	}
+	for _, listsFrom := range []time.Time{now.Add(5 * time.Minute), now.Add(45 * time.Second)} { // created, then updated
+		canary.ListsFrom = func() time.Time { return listsFrom }
+		if err := renewCanary(t.Context(), w.admin, canary, now); err != nil {
+			t.Fatal(err)
+		}
+		if a := read(now.Add(time.Hour)); a.Age != time.Hour || !a.ListsFrom.Equal(listsFrom) {
+			t.Errorf("got %+v, want an hour and %v", a, listsFrom)
+		}
+	}
+	lease, err := w.admin.CoordinationV1().Leases(w.ns).Get(t.Context(), canary.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease.Annotations[listsFromAnnotation] = "soon"
+	if _, err := w.admin.CoordinationV1().Leases(w.ns).Update(t.Context(), lease, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if a := read(now); !a.ListsFrom.IsZero() {
+		t.Errorf("believed nonsense: %+v", a)
 	}
 }
 

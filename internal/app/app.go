@@ -95,7 +95,7 @@ func New(ctx context.Context, opts Options, log logr.Logger) (*App, error) {
 			return nil, err
 		}
 	} else {
-		a.gate.away(0)
+		a.gate.away(0, time.Time{})
 	}
 	if err := a.listen(ctx); err != nil {
 		a.close()
@@ -223,7 +223,7 @@ func (a *App) Run(ctx context.Context) error {
 }
 
 func (a *App) announceGate() {
-	if d := a.gate.length(); d > 0 {
+	if d := a.gate.lasts(); d > 0 {
 		a.log.Info("Refusing list reads for a while, so that clients keep what they have until everybody has come back",
 			"for", d.String(), "flag", "--start-gate")
 	}

@@ -16,34 +16,39 @@ const (
 
 // gate refuses list reads after a start without state. An answer that lacks what
 // has not come back yet would make clients drop it; without an answer they keep
-// what they have.
+// what they have. It is safe for concurrent use.
 type gate struct {
-	opened time.Time
-	fixed  time.Duration // negative: from the registry's absence
-	// absence is how long the registry was away; negative while that is unknown,
-	// which counts as long.
-	absence atomic.Int64
+	opened time.Time    // of the listener; everything is measured from it, so that a step of the clock changes nothing
+	auto   bool         // the length depends on the registry's absence
+	length atomic.Int64 // how long lists are refused, a time.Duration
 }
 
+// newGate returns a gate of a fixed length, or with a negative one a gate that
+// depends on the registry's absence. While that is unknown it counts as long.
 func newGate(opened time.Time, fixed time.Duration) *gate {
-	g := &gate{opened: opened, fixed: fixed}
-	g.absence.Store(-1)
+	g := &gate{opened: opened, auto: fixed < 0}
+	if g.auto {
+		fixed = gateBase + gateMax
+	}
+	g.length.Store(int64(fixed))
 	return g
 }
 
-// away says how long the registry was away before this start.
-func (g *gate) away(d time.Duration) { g.absence.Store(int64(max(0, d))) }
+// away says how long the registry was away before this start, and from when the
+// process before this one meant to answer list reads: a process that is replaced
+// before clients have come back to it leaves the rest of the wait to its successor.
+func (g *gate) away(absence time.Duration, listsFrom time.Time) {
+	if !g.auto {
+		return
+	}
+	wait := max(gateBase+min(gateMax, max(0, absence)), listsFrom.Sub(g.opened))
+	g.length.Store(int64(min(wait, gateBase+gateMax)))
+}
 
 // open reports whether list reads are answered.
-func (g *gate) open(now time.Time) bool { return now.Sub(g.opened) >= g.length() }
+func (g *gate) open(now time.Time) bool { return !now.Before(g.listsFrom()) }
 
-func (g *gate) length() time.Duration {
-	if g.fixed >= 0 {
-		return g.fixed
-	}
-	absence := time.Duration(g.absence.Load())
-	if absence < 0 {
-		absence = gateMax
-	}
-	return gateBase + min(gateMax, absence)
-}
+// listsFrom is from when they are.
+func (g *gate) listsFrom() time.Time { return g.opened.Add(g.lasts()) }
+
+func (g *gate) lasts() time.Duration { return time.Duration(g.length.Load()) }

@@ -77,13 +77,39 @@ func TestGateStaysShutForAsLongAsClientsMayBackOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := newGate(start, tc.fixed)
 			if tc.absence >= 0 {
-				g.away(tc.absence)
+				g.away(tc.absence, time.Time{})
 			}
 			if tc.want > 0 && g.open(start.Add(tc.want-time.Millisecond)) {
 				t.Error("open too early")
 			}
 			if !g.open(start.Add(tc.want)) {
 				t.Error("still shut")
+			}
+		})
+	}
+}
+
+func TestGateStaysShutForWhatTheProcessBeforeLeftOfItsOwn(t *testing.T) {
+	start := time.Unix(1_700_000_000, 0)
+	const absence = 5 * time.Second
+	tests := map[string]struct {
+		fixed     time.Duration
+		listsFrom time.Time
+		want      time.Duration
+	}{
+		"it had to wait longer":      {-1, start.Add(200 * time.Second), 200 * time.Second},
+		"it had to wait less":        {-1, start.Add(20 * time.Second), 50 * time.Second},
+		"it answered already":        {-1, start.Add(-time.Hour), 50 * time.Second},
+		"its clock was hours ahead":  {-1, start.Add(5 * time.Hour), 345 * time.Second},
+		"fixed lengths stay":         {10 * time.Second, start.Add(200 * time.Second), 10 * time.Second},
+		"it was never told anything": {-1, time.Time{}, 50 * time.Second},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGate(start, tc.fixed)
+			g.away(absence, tc.listsFrom)
+			if got := g.listsFrom().Sub(start); got != tc.want {
+				t.Errorf("lists from %v after the start, want %v", got, tc.want)
 			}
 		})
 	}

@@ -52,7 +52,7 @@ func newWatching(a *App) (*watching, error) {
 	}
 	w := &watching{
 		log: a.log.WithName("cluster"), gate: a.gate, client: client, config: cfg,
-		canary:  controllers.CanaryOptions{Namespace: a.opts.Namespace, Name: a.opts.CanaryName, Identity: hostname()},
+		canary:  controllers.CanaryOptions{Namespace: a.opts.Namespace, Name: a.opts.CanaryName, Identity: hostname(), ListsFrom: a.gate.listsFrom},
 		events:  controllers.NewEvents(client, hostname(), a.log.WithName("events")),
 		metrics: newWatchMetrics(a.metrics),
 	}
@@ -154,15 +154,15 @@ func (w *watching) run(ctx context.Context) {
 // learnAbsence reads how old the canary is until it is known.
 func (w *watching) learnAbsence(ctx context.Context) {
 	for {
-		age, err := controllers.CanaryAge(ctx, w.client, w.canary, w.gate.opened)
+		absence, err := controllers.ReadAbsence(ctx, w.client, w.canary, w.gate.opened)
 		switch {
 		case apierrors.IsForbidden(err):
 			w.log.Info("Not allowed to read the canary Lease, so nobody knows how long the registry was away; grant get on leases in its namespace",
-				"lease", w.canary.Namespace+"/"+w.canary.Name, "startGate", w.gate.length().String())
+				"lease", w.canary.Namespace+"/"+w.canary.Name, "startGate", w.gate.lasts().String())
 			return
 		case err == nil:
-			w.gate.away(age)
-			w.log.Info("Learned how long the registry was away", "absence", age.Round(time.Second).String(), "startGate", w.gate.length().String())
+			w.gate.away(absence.Age, absence.ListsFrom)
+			w.log.Info("Learned how long the registry was away", "absence", absence.Age.Round(time.Second).String(), "startGate", w.gate.lasts().String())
 			return
 		}
 		w.log.V(1).Info("Cannot read the canary Lease yet", "cause", err.Error())
