@@ -53,11 +53,7 @@ func (w *Watcher) canary() source[coordinationv1.Lease] {
 			return api.Watch(ctx, o)
 		},
 		sink: sink[coordinationv1.Lease]{
-			seen: func(l *coordinationv1.Lease) {
-				if t := l.Spec.RenewTime; t != nil {
-					w.opts.Cluster.ObserveCanary(w.opts.Clock(), t.Time)
-				}
-			},
+			seen:   w.feed.CanarySeen,
 			gone:   func(*coordinationv1.Lease) {},
 			listed: func([]*coordinationv1.Lease) {}, // a renewal of unknown age
 		},

@@ -1,7 +1,7 @@
-// Package controllers turns Kubernetes objects into evidence. It owns the watches
-// of pods, nodes, node Leases and EndpointSlices, the confirmation of what a
-// watch did not see itself, the canary Lease, and the Events about verdicts. It
-// holds no rule.
+// Package controllers watches the cluster. It owns the watches of pods, nodes,
+// node Leases and EndpointSlices, the rhythm of the live reads that confirm what a
+// watch did not see itself, the canary Lease, and the Events about verdicts; what
+// the objects say is for package feed below it. It holds no rule.
 //
 // The way from a watch event to the registry is a plain function call: no queue,
 // no cache in between, no call to the API server. Whatever needs one runs beside

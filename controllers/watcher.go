@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/kureka/kureka/controllers/feed"
 	"github.com/kureka/kureka/internal/cluster"
 )
 
@@ -39,16 +40,16 @@ type Options struct {
 
 // Watcher feeds a Cluster from the API server.
 type Watcher struct {
-	opts    Options
-	states  *watchStates
-	confirm *confirmer
+	opts   Options
+	states *watchStates
+	feed   *feed.Feed
 }
 
 // NewWatcher returns a watcher that does nothing before Run.
 func NewWatcher(opts Options) *Watcher {
 	w := &Watcher{opts: opts, states: &watchStates{log: opts.Logger, m: map[string]WatchState{}}}
 	w.states.onChange = w.stateChanged
-	w.confirm = newConfirmer(opts.Client, opts.Cluster, opts.Clock, opts.Logger)
+	w.feed = feed.New(opts.Cluster, opts.Clock)
 	return w
 }
 
@@ -80,7 +81,7 @@ func (w *Watcher) Run(ctx context.Context, mayRenew <-chan struct{}) {
 		}
 		keepCanary(ctx, w.opts.Client, w.opts.Canary, w.opts.Clock, w.opts.Logger)
 	})
-	wg.Go(func() { w.confirm.run(ctx) })
+	wg.Go(func() { confirm(ctx, w.feed, liveReader{w.opts.Client}, w.opts.Logger) })
 	wg.Wait()
 }
 
@@ -119,59 +120,26 @@ func named(resource, namespace string) string {
 
 func (w *Watcher) pods(ns string) source[corev1.Pod] {
 	api := w.opts.Client.CoreV1().Pods(ns)
-	seen := func(p *corev1.Pod) {
-		if w.opts.Cluster.ObservePod(w.opts.Clock(), podEvidence(p)) {
-			w.confirm.pod(cluster.KnownPod{UID: string(p.UID), Namespace: p.Namespace, Name: p.Name})
-		}
-	}
 	return source[corev1.Pod]{
 		resource: named(podsResource, ns),
 		without:  "dead and ending pods are not noticed, leases alone decide",
 		list:     func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return api.List(ctx, o) },
 		watch:    func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return api.Watch(ctx, o) },
 		sink: sink[corev1.Pod]{
-			seen: seen,
-			gone: func(p *corev1.Pod) { w.opts.Cluster.PodGone(w.opts.Clock(), string(p.UID)) },
-			listed: func(pods []*corev1.Pod) {
-				present := make(map[string]bool, len(pods))
-				for _, p := range pods {
-					present[string(p.UID)] = true
-					seen(p)
-				}
-				for _, known := range w.opts.Cluster.KnownPods() {
-					if !present[known.UID] && (ns == "" || ns == known.Namespace) {
-						w.confirm.pod(known)
-					}
-				}
-			},
+			seen: w.feed.PodSeen, gone: w.feed.PodGone,
+			listed: func(pods []*corev1.Pod) { w.feed.PodsListed(ns, pods) },
 		},
 	}
 }
 
 func (w *Watcher) nodes() source[corev1.Node] {
 	api := w.opts.Client.CoreV1().Nodes()
-	seen := func(n *corev1.Node) { w.opts.Cluster.ObserveNode(w.opts.Clock(), nodeEvidence(n)) }
 	return source[corev1.Node]{
 		resource: "nodes",
 		without:  "notices of nodes that are about to end are not seen",
 		list:     func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return api.List(ctx, o) },
 		watch:    func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return api.Watch(ctx, o) },
-		sink: sink[corev1.Node]{
-			seen: seen,
-			gone: func(n *corev1.Node) { w.confirm.node(n.Name) },
-			listed: func(nodes []*corev1.Node) {
-				present := make(map[string]bool, len(nodes))
-				for _, n := range nodes {
-					present[n.Name] = true
-					seen(n)
-				}
-				for _, name := range w.opts.Cluster.KnownNodes() {
-					if !present[name] {
-						w.confirm.node(name)
-					}
-				}
-			},
-		},
+		sink:     sink[corev1.Node]{seen: w.feed.NodeSeen, gone: w.feed.NodeGone, listed: w.feed.NodesListed},
 	}
 }
 
@@ -183,17 +151,7 @@ func (w *Watcher) leases() source[coordinationv1.Lease] {
 		list:     func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return api.List(ctx, o) },
 		watch:    func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return api.Watch(ctx, o) },
 		sink: sink[coordinationv1.Lease]{
-			seen: func(l *coordinationv1.Lease) {
-				var renewed time.Time
-				if l.Spec.RenewTime != nil {
-					renewed = l.Spec.RenewTime.Time
-				}
-				var lasts time.Duration
-				if l.Spec.LeaseDurationSeconds != nil {
-					lasts = time.Duration(*l.Spec.LeaseDurationSeconds) * time.Second
-				}
-				w.opts.Cluster.ObserveLease(w.opts.Clock(), l.Name, renewed, lasts)
-			},
+			seen: w.feed.LeaseSeen,
 			gone: func(*coordinationv1.Lease) {},
 			// A list shows renewals of unknown age: the next one on the watch counts.
 			listed: func([]*coordinationv1.Lease) {},
@@ -203,26 +161,14 @@ func (w *Watcher) leases() source[coordinationv1.Lease] {
 
 func (w *Watcher) slices(ns string) source[discoveryv1.EndpointSlice] {
 	api := w.opts.Client.DiscoveryV1().EndpointSlices(ns)
-	seen := func(s *discoveryv1.EndpointSlice) {
-		w.opts.Cluster.ObserveSlice(w.opts.Clock(), s.Namespace+"/"+s.Name, sliceEvidence(s))
-	}
 	return source[discoveryv1.EndpointSlice]{
 		resource: named("endpointslices", ns),
 		without:  "pods that cannot be read are not known to be terminating",
 		list:     func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return api.List(ctx, o) },
 		watch:    func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return api.Watch(ctx, o) },
 		sink: sink[discoveryv1.EndpointSlice]{
-			seen: seen,
-			gone: func(s *discoveryv1.EndpointSlice) {
-				w.opts.Cluster.ObserveSlice(w.opts.Clock(), s.Namespace+"/"+s.Name, nil)
-			},
-			listed: func(slices []*discoveryv1.EndpointSlice) {
-				current := make(map[string][]cluster.Endpoint, len(slices))
-				for _, s := range slices {
-					current[s.Namespace+"/"+s.Name] = sliceEvidence(s)
-				}
-				w.opts.Cluster.ReplaceSlices(w.opts.Clock(), ns, current)
-			},
+			seen: w.feed.SliceSeen, gone: w.feed.SliceGone,
+			listed: func(list []*discoveryv1.EndpointSlice) { w.feed.SlicesListed(ns, list) },
 		},
 	}
 }

@@ -11,6 +11,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/kureka/kureka/controllers/feed"
 )
 
 func TestAForceDeletedPodLeavesAtOnceAndTheOthersStay(t *testing.T) {
@@ -72,7 +74,7 @@ func TestADeletedNodeIsConfirmedAndTakesItsInstancesOut(t *testing.T) {
 }
 
 func TestARemovalInAWatchGapIsFoundByTheListAndConfirmed(t *testing.T) {
-	for name, count := range map[string]int{"read one by one": 2, "read by a list": confirmByGet + 2} {
+	for name, count := range map[string]int{"read one by one": 2, "read by a list": feed.ConfirmByGet + 2} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			pods := make([]*corev1.Pod, 0, count)
@@ -116,9 +118,8 @@ func TestWhatCannotBeConfirmedStays(t *testing.T) {
 	w.watch(user)
 	w.eventually("pods are listed", func() bool { return w.state("pods/" + w.ns).Synced })
 	w.eventually("the confirmation was refused and is waiting", func() bool {
-		w.watcher.confirm.mu.Lock()
-		defer w.watcher.confirm.mu.Unlock()
-		return len(w.watcher.confirm.pods) > 0
+		pods, _ := w.watcher.feed.Doubts()
+		return pods > 0
 	})
 	if got := w.status("a"); got != "UP" {
 		t.Errorf("unconfirmed, and yet %q", got)

@@ -1,4 +1,4 @@
-package controllers
+package feed
 
 import (
 	"net/netip"

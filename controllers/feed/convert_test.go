@@ -1,9 +1,8 @@
-package controllers
+package feed
 
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 	"testing"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/kureka/kureka/internal/evidence"
 )
@@ -101,42 +99,5 @@ func TestEndpointsThatReferToNoPodSayNothing(t *testing.T) {
 	}})
 	if len(got) != 0 {
 		t.Errorf("got %+v", got)
-	}
-}
-
-// A reflector's store may be handed anything; what it cannot read is no sight of
-// a removal, and never a panic.
-func TestStoreBearsTombstonesAndForeignObjects(t *testing.T) {
-	var seen, gone, listed int
-	s := &store[corev1.Pod]{
-		sink: sink[corev1.Pod]{
-			seen: func(*corev1.Pod) { seen++ }, gone: func(*corev1.Pod) { gone++ },
-			listed: func(pods []*corev1.Pod) { listed += len(pods) },
-		},
-		synced: func() {},
-	}
-	pod := &corev1.Pod{}
-	var none *corev1.Pod
-	strange := []any{
-		nil, none, 7, &corev1.Node{},
-		cache.DeletedFinalStateUnknown{Key: "ns/a", Obj: pod},
-		cache.DeletedFinalStateUnknown{Key: "ns/a"},
-		cache.DeletedFinalStateUnknown{Key: "ns/a", Obj: 7},
-	}
-	for _, obj := range strange {
-		for _, call := range []func(any) error{s.Add, s.Update, s.Delete} {
-			if err := call(obj); err != nil {
-				t.Errorf("%T: %v", obj, err)
-			}
-		}
-	}
-	if err := s.Replace(slices.Concat(strange, []any{pod}), "1"); err != nil {
-		t.Error(err)
-	}
-	if seen != 0 || gone != 0 || listed != 1 {
-		t.Errorf("seen %d, gone %d, listed %d", seen, gone, listed)
-	}
-	if err := s.Delete(pod); err != nil || gone != 1 {
-		t.Errorf("gone %d, %v", gone, err)
 	}
 }
