@@ -35,18 +35,6 @@ func AppendApplicationOpenJSON(dst []byte, name string) []byte {
 	return append(dst, `,"instance":[`...)
 }
 
-// AppendApplicationJSON appends one application object, without a root.
-func AppendApplicationJSON(dst []byte, name string, instances []Instance) []byte {
-	dst = AppendApplicationOpenJSON(dst, name)
-	for i := range instances {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = AppendInstanceJSON(dst, &instances[i])
-	}
-	return append(dst, ApplicationCloseJSON...)
-}
-
 // AppendInstanceJSON appends one instance object, without a root, in the
 // reference server's order. It does not allocate when dst has room.
 // Types are fixed because typed clients refuse others: ports, country and
@@ -63,7 +51,7 @@ func AppendInstanceJSON(dst []byte, in *Instance) []byte {
 	dst = appendPortJSON(dst, `,"port":`, in.Port)
 	dst = appendPortJSON(dst, `,"securePort":`, in.SecurePort)
 	dst = appendNumberJSON(dst, `,"countryId":`, int64(in.wireCountryID()))
-	dst = appendDataCenterJSON(dst, in)
+	dst = appendDataCenterJSON(dst, in, in.DataCenter.Metadata)
 	dst = appendLeaseJSON(dst, &in.Lease)
 	dst = append(dst, `,"metadata":`...)
 	dst = appendPairsJSON(dst, in.Metadata)
@@ -97,7 +85,7 @@ func appendPortJSON(dst []byte, key string, p Port) []byte {
 
 // appendDataCenterJSON appends the data centre block: class before name,
 // metadata for Amazon only, as Java clients refuse anything else.
-func appendDataCenterJSON(dst []byte, in *Instance) []byte {
+func appendDataCenterJSON(dst []byte, in *Instance, metadata []Pair) []byte {
 	name, class := in.DataCenter.wire()
 	dst = append(dst, `,"dataCenterInfo":{"@class":"`...)
 	dst = append(dst, class...)
@@ -106,8 +94,8 @@ func appendDataCenterJSON(dst []byte, in *Instance) []byte {
 	dst = append(dst, '"')
 	if name == DataCenterAmazon {
 		dst = append(dst, `,"metadata":`...)
-		if len(in.DataCenter.Metadata) > 0 {
-			dst = appendPairsJSON(dst, in.DataCenter.Metadata)
+		if len(metadata) > 0 {
+			dst = appendPairsJSON(dst, metadata)
 		} else {
 			dst = appendMemberJSON(dst, `{"instance-id":`, in.InstanceID)
 			dst = append(dst, '}')

@@ -28,15 +28,6 @@ func AppendApplicationOpenXML(dst []byte, name string) []byte {
 	return appendElementXML(dst, "name", name)
 }
 
-// AppendApplicationXML appends one application element.
-func AppendApplicationXML(dst []byte, name string, instances []Instance) []byte {
-	dst = AppendApplicationOpenXML(dst, name)
-	for i := range instances {
-		dst = AppendInstanceXML(dst, &instances[i])
-	}
-	return append(dst, ApplicationCloseXML...)
-}
-
 // AppendInstanceXML appends one instance element in the reference server's
 // order. It does not allocate when dst has room. Nothing is indented: some
 // readers take white space inside empty metadata for content.
@@ -52,7 +43,7 @@ func AppendInstanceXML(dst []byte, in *Instance) []byte {
 	dst = appendPortXML(dst, "port", in.Port)
 	dst = appendPortXML(dst, "securePort", in.SecurePort)
 	dst = appendNumberXML(dst, "countryId", int64(in.wireCountryID()))
-	dst = appendDataCenterXML(dst, in)
+	dst = appendDataCenterXML(dst, in, in.DataCenter.Metadata)
 	dst = appendLeaseXML(dst, &in.Lease)
 	dst = appendPairsXML(dst, in.Metadata)
 	dst = appendOptionalXML(dst, "appGroupName", in.AppGroupName)
@@ -82,15 +73,15 @@ func appendPortXML(dst []byte, name string, p Port) []byte {
 	return appendEndXML(dst, name)
 }
 
-func appendDataCenterXML(dst []byte, in *Instance) []byte {
+func appendDataCenterXML(dst []byte, in *Instance, metadata []Pair) []byte {
 	name, class := in.DataCenter.wire()
 	dst = append(dst, `<dataCenterInfo class="`...)
 	dst = append(dst, class...)
 	dst = append(dst, `">`...)
 	dst = appendElementXML(dst, "name", name)
 	if name == DataCenterAmazon {
-		if len(in.DataCenter.Metadata) > 0 {
-			dst = appendPairsXML(dst, in.DataCenter.Metadata)
+		if len(metadata) > 0 {
+			dst = appendPairsXML(dst, metadata)
 		} else {
 			dst = append(dst, `<metadata>`...)
 			dst = appendElementXML(dst, "instance-id", in.InstanceID)

@@ -30,7 +30,7 @@ func amazonInstance() Instance {
 	in.SecurePort = Port{8443, true}
 	in.CountryID = 49
 	in.DataCenter = DataCenter{Name: DataCenterAmazon, Metadata: []Pair{
-		{"instance-id", "i-0abc"}, {"availability-zone", "eu-west-1a"}, {"local-ipv4", "10.2.0.9"},
+		{"instance-id", "i-0abc"}, {"availability-zone", "eu-west-1a"}, {"local-ipv4", "10.2.0.9"}, {"ami-id", "ami-1"},
 	}}
 	in.Metadata = nil
 	in.SecureHealthCheckURL = "https://ip-10-2-0-9.ec2.internal:8443/health"
@@ -97,18 +97,31 @@ func appendDocument(f Format, version, hash string, apps ...[]Instance) []byte {
 // documents returns one document of every kind, by name.
 func documents(f Format) map[string][]byte {
 	plain, amazon, hostile, bare := plainInstance(), amazonInstance(), hostileInstance(), bareInstance()
-	second := plainInstance()
-	second.InstanceID, second.Status = "10.1.2.4:orders:8080", StatusDown
-	return map[string][]byte{
-		"registry_empty":         appendDocument(f, "1", ""),
-		"registry_one":           appendDocument(f, "1", "UP_1_", []Instance{plain}),
-		"registry_many":          appendDocument(f, "42", "DOWN_1_OUT_OF_SERVICE_1_UP_1_", []Instance{plain, second}, []Instance{amazon}),
-		"application":            f.AppendApplicationDocument(nil, "ORDERS", []Instance{plain, second}),
-		"instance":               f.AppendInstanceDocument(nil, &plain),
-		"instance_amazon":        f.AppendInstanceDocument(nil, &amazon),
-		"instance_bare":          f.AppendInstanceDocument(nil, &bare),
-		"instance_hostile_texts": f.AppendInstanceDocument(nil, &hostile),
+	second, gone := plainInstance(), plainInstance()
+	second.InstanceID, second.Status, second.ActionType = "10.1.2.4:orders:8080", StatusDown, ActionModified
+	gone.InstanceID, gone.ActionType, gone.Lease.EvictionMS, gone.Metadata = "10.1.2.5:orders:8080", ActionDeleted, 1700000060000, nil
+	docs := map[string][]byte{
+		"registry_empty":     appendDocument(f, "1", ""),
+		"registry_one":       appendDocument(f, "1", "UP_1_", []Instance{plain}),
+		"registry_many":      appendDocument(f, "42", "DOWN_1_OUT_OF_SERVICE_1_UP_1_", []Instance{plain, second}, []Instance{amazon}),
+		"registry_hostile":   appendDocument(f, "1", "UNKNOWN_1_UP_1_", []Instance{bare}, []Instance{hostile}),
+		"delta_empty":        appendDocument(f, "1826070912000001", "UP_7_"),
+		"delta_one":          appendDocument(f, "1826070912000002", "UP_8_", []Instance{plain}),
+		"delta_many":         appendDocument(f, "1826070912000003", "DOWN_1_UP_1_", []Instance{amazon}, []Instance{plain, second, gone}),
+		"vip_none":           appendDocument(f, "-1", ""),
+		"vip_one":            appendDocument(f, "-1", "UP_1_", []Instance{plain}),
+		"vip_many":           appendDocument(f, "-1", "DOWN_1_UP_1_", []Instance{plain, second}),
+		"application_one":    f.AppendApplicationDocument(nil, "ORDERS", []Instance{plain}),
+		"application_many":   f.AppendApplicationDocument(nil, "ORDERS", []Instance{plain, second}),
+		"application_amazon": f.AppendApplicationDocument(nil, "BILLING", []Instance{amazon}),
 	}
+	if f == JSON || f == XML {
+		docs["instance"] = f.AppendInstanceDocument(nil, &plain)
+		docs["instance_amazon"] = f.AppendInstanceDocument(nil, &amazon)
+		docs["instance_bare"] = f.AppendInstanceDocument(nil, &bare)
+		docs["instance_hostile_texts"] = f.AppendInstanceDocument(nil, &hostile)
+	}
+	return docs
 }
 
 // registration returns a minimal JSON body with more members, each of which

@@ -2,17 +2,23 @@ package eureka
 
 import "strings"
 
-// Format is one of the two encodings of the wire. Its methods are everything
+// Format is one of the encodings of the wire. Its methods are everything
 // an assembler of documents needs, so that it need not know which one it
 // writes: head, then per application opener, instances and closer, then tail,
 // with Separator between applications and between instances.
 type Format uint8
 
-// The two formats.
+// The formats. The compact ones say less about each instance, for clients that
+// ask for that; documents with one instance as their root are always full.
 const (
 	JSON Format = iota
 	XML
+	CompactJSON
+	CompactXML
 )
+
+// Formats is the number of formats.
+const Formats = 4
 
 // FormatFor returns the format of an answer to the given Accept header: JSON
 // if it contains "json" in any case, else XML. That is the reference server's
@@ -24,18 +30,26 @@ func FormatFor(accept string) Format {
 	return XML
 }
 
-// String returns "json" or "xml".
-func (f Format) String() string {
-	if f == JSON {
-		return "json"
+// Compact returns the format that says less about each instance.
+func (f Format) Compact() Format {
+	if f.isJSON() {
+		return CompactJSON
 	}
-	return "xml"
+	return CompactXML
+}
+
+// isJSON reports whether the format is one of the two JSON ones.
+func (f Format) isJSON() bool { return f == JSON || f == CompactJSON }
+
+// String returns "json", "xml", "compact-json" or "compact-xml".
+func (f Format) String() string {
+	return [...]string{JSON: "json", XML: "xml", CompactJSON: "compact-json", CompactXML: "compact-xml"}[f]
 }
 
 // ContentType returns the media type, without a charset since some readers
 // refuse any but their own spelling of it.
 func (f Format) ContentType() string {
-	if f == JSON {
+	if f.isJSON() {
 		return "application/json"
 	}
 	return "application/xml"
@@ -44,7 +58,7 @@ func (f Format) ContentType() string {
 // AppendHead appends the start of an applications document, up to the first
 // application. Version is a decimal number, hash a reconcile hash.
 func (f Format) AppendHead(dst []byte, version, hash string) []byte {
-	if f == JSON {
+	if f.isJSON() {
 		return AppendApplicationsHeadJSON(dst, version, hash)
 	}
 	return AppendApplicationsHeadXML(dst, version, hash)
@@ -53,7 +67,7 @@ func (f Format) AppendHead(dst []byte, version, hash string) []byte {
 // AppendAppOpen appends the start of an application inside an applications
 // document, up to its first instance.
 func (f Format) AppendAppOpen(dst []byte, name string) []byte {
-	if f == JSON {
+	if f.isJSON() {
 		return AppendApplicationOpenJSON(dst, name)
 	}
 	return AppendApplicationOpenXML(dst, name)
@@ -61,15 +75,21 @@ func (f Format) AppendAppOpen(dst []byte, name string) []byte {
 
 // AppendInstance appends one instance as it stands inside an application.
 func (f Format) AppendInstance(dst []byte, in *Instance) []byte {
-	if f == JSON {
+	switch f {
+	case JSON:
 		return AppendInstanceJSON(dst, in)
+	case CompactJSON:
+		return AppendCompactInstanceJSON(dst, in)
+	case CompactXML:
+		return AppendCompactInstanceXML(dst, in)
+	default:
+		return AppendInstanceXML(dst, in)
 	}
-	return AppendInstanceXML(dst, in)
 }
 
 // Separator stands between two instances and between two applications.
 func (f Format) Separator() string {
-	if f == JSON {
+	if f.isJSON() {
 		return ","
 	}
 	return ""
@@ -77,7 +97,7 @@ func (f Format) Separator() string {
 
 // AppClose ends what AppendAppOpen began.
 func (f Format) AppClose() string {
-	if f == JSON {
+	if f.isJSON() {
 		return ApplicationCloseJSON
 	}
 	return ApplicationCloseXML
@@ -85,7 +105,7 @@ func (f Format) AppClose() string {
 
 // Tail ends what AppendHead began.
 func (f Format) Tail() string {
-	if f == JSON {
+	if f.isJSON() {
 		return ApplicationsTailJSON
 	}
 	return ApplicationsTailXML
@@ -94,18 +114,27 @@ func (f Format) Tail() string {
 // AppendApplicationDocument appends a whole document with one application as
 // its root.
 func (f Format) AppendApplicationDocument(dst []byte, name string, instances []Instance) []byte {
-	if f == JSON {
+	if f.isJSON() {
 		dst = append(dst, `{"application":`...)
-		dst = AppendApplicationJSON(dst, name, instances)
-		return append(dst, '}')
 	}
-	return AppendApplicationXML(dst, name, instances)
+	dst = f.AppendAppOpen(dst, name)
+	for i := range instances {
+		if i > 0 {
+			dst = append(dst, f.Separator()...)
+		}
+		dst = f.AppendInstance(dst, &instances[i])
+	}
+	dst = append(dst, f.AppClose()...)
+	if f.isJSON() {
+		dst = append(dst, '}')
+	}
+	return dst
 }
 
 // AppendInstanceDocument appends a whole document with one instance as its
 // root. It is also the body of a registration.
 func (f Format) AppendInstanceDocument(dst []byte, in *Instance) []byte {
-	if f == JSON {
+	if f.isJSON() {
 		dst = append(dst, `{"instance":`...)
 		dst = AppendInstanceJSON(dst, in)
 		return append(dst, '}')

@@ -212,9 +212,9 @@ func FuzzEncodeJSON(f *testing.F) {
 			Metadata:   []Pair{{key, value}, {id, value}}, HomePageURL: value, VIP: key,
 			LastUpdatedMS: ms, LastDirtyMS: -ms, ActionType: ActionType(status), ASGName: id,
 		}
-		for _, format := range formats {
+		for _, format := range allFormats {
 			doc := appendDocument(format, "1", value, []Instance{in, in})
-			if format == JSON && (!json.Valid(doc) || !utf8.Valid(doc)) {
+			if format.isJSON() && (!json.Valid(doc) || !utf8.Valid(doc)) {
 				t.Fatalf("not valid JSON: %q", doc)
 			}
 			if err := check(format, doc); err != nil {

@@ -27,28 +27,61 @@ type strictApplication struct {
 	Instances *[]strictInstance `json:"instance"`
 }
 
+// strictCompact is what a reader of the compact form knows.
+type strictCompact struct {
+	Applications *struct {
+		Version      *string                     `json:"versions__delta"`
+		Hash         *string                     `json:"apps__hashcode"`
+		Applications *[]strictCompactApplication `json:"application"`
+	} `json:"applications"`
+	Application *strictCompactApplication `json:"application"`
+}
+
+type strictCompactApplication struct {
+	Name      *string                  `json:"name"`
+	Instances *[]strictCompactInstance `json:"instance"`
+}
+
+type strictCompactInstance struct {
+	InstanceID  *string           `json:"instanceId"`
+	App         *string           `json:"app"`
+	IPAddr      *string           `json:"ipAddr"`
+	VIP         string            `json:"vipAddress"`
+	SecureVIP   string            `json:"secureVipAddress"`
+	DataCenter  *strictDataCenter `json:"dataCenterInfo"`
+	HostName    *string           `json:"hostName"`
+	Status      *string           `json:"status"`
+	LastUpdated *int64            `json:"lastUpdatedTimestamp"`
+	ActionType  *string           `json:"actionType"`
+	ASGName     string            `json:"asgName"`
+	Port        *strictPort       `json:"port"`
+	SecurePort  *strictPort       `json:"securePort"`
+}
+
+type strictDataCenter struct {
+	Class    *string           `json:"@class"`
+	Name     *string           `json:"name"`
+	Metadata map[string]string `json:"metadata"`
+}
+
 type strictPort struct {
 	Number  *int    `json:"$"`
 	Enabled *string `json:"@enabled"`
 }
 
 type strictInstance struct {
-	InstanceID       *string     `json:"instanceId"`
-	HostName         *string     `json:"hostName"`
-	App              *string     `json:"app"`
-	IPAddr           *string     `json:"ipAddr"`
-	SID              string      `json:"sid"`
-	Status           *string     `json:"status"`
-	OverriddenStatus *string     `json:"overriddenStatus"`
-	Port             *strictPort `json:"port"`
-	SecurePort       *strictPort `json:"securePort"`
-	CountryID        *int        `json:"countryId"`
-	DataCenter       *struct {
-		Class    *string           `json:"@class"`
-		Name     *string           `json:"name"`
-		Metadata map[string]string `json:"metadata"`
-	} `json:"dataCenterInfo"`
-	Lease *struct {
+	InstanceID       *string           `json:"instanceId"`
+	HostName         *string           `json:"hostName"`
+	App              *string           `json:"app"`
+	IPAddr           *string           `json:"ipAddr"`
+	SID              string            `json:"sid"`
+	Status           *string           `json:"status"`
+	OverriddenStatus *string           `json:"overriddenStatus"`
+	Port             *strictPort       `json:"port"`
+	SecurePort       *strictPort       `json:"securePort"`
+	CountryID        *int              `json:"countryId"`
+	DataCenter       *strictDataCenter `json:"dataCenterInfo"`
+	Lease            *struct {
 		Renewal      *int64 `json:"renewalIntervalInSecs"`
 		Duration     *int64 `json:"durationInSecs"`
 		Registration *int64 `json:"registrationTimestamp"`
@@ -78,15 +111,7 @@ func checkJSON(doc []byte) error {
 		Application *strictApplication `json:"application"`
 		Instance    *strictInstance    `json:"instance"`
 	}{}
-	dec := json.NewDecoder(bytes.NewReader(doc))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&roots); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("text after the document")
-	}
-	if err := checkNoNull(doc); err != nil {
+	if err := decodeStrictly(doc, &roots); err != nil {
 		return err
 	}
 	switch {
@@ -102,6 +127,72 @@ func checkJSON(doc []byte) error {
 		return roots.Instance.check()
 	}
 	return errors.New("no root")
+}
+
+// decodeStrictly refuses keys that the target does not know, nulls, and text
+// after the document.
+func decodeStrictly(doc []byte, to any) error {
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(to); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("text after the document")
+	}
+	return checkNoNull(doc)
+}
+
+// checkCompactJSON reads a compact list the way the strictest client does.
+func checkCompactJSON(doc []byte) error {
+	var roots strictCompact
+	if err := decodeStrictly(doc, &roots); err != nil {
+		return err
+	}
+	var apps []strictCompactApplication
+	switch all := roots.Applications; {
+	case all != nil && (all.Version == nil || all.Hash == nil || all.Applications == nil):
+		return errors.New("applications lacks a member")
+	case all != nil:
+		apps = *all.Applications
+	case roots.Application != nil:
+		apps = append(apps, *roots.Application)
+	default:
+		return errors.New("no root")
+	}
+	for _, app := range apps {
+		if err := app.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (app *strictCompactApplication) check() error {
+	if app.Name == nil || app.Instances == nil {
+		return errors.New("application lacks a member")
+	}
+	for _, in := range *app.Instances {
+		if err := in.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in *strictCompactInstance) check() error {
+	switch {
+	case in.InstanceID == nil, in.App == nil, in.IPAddr == nil, in.HostName == nil, in.LastUpdated == nil, in.DataCenter == nil:
+		return errors.New("instance lacks a member")
+	case in.Status == nil || !isStatus(*in.Status):
+		return errors.New("no status")
+	case in.ActionType == nil || !isAction(*in.ActionType):
+		return errors.New("no action type")
+	}
+	if err := checkPorts(in.Port, in.SecurePort); err != nil {
+		return err
+	}
+	return in.DataCenter.check()
 }
 
 func checkNoNull(doc []byte) error {
@@ -147,19 +238,32 @@ func (in *strictInstance) check() error {
 		return errors.New("isCoordinatingDiscoveryServer is no flag")
 	}
 	for _, status := range []string{*in.Status, *in.OverriddenStatus} {
-		if !slices.Contains([]string{"DOWN", "OUT_OF_SERVICE", "STARTING", "UNKNOWN", "UP"}, status) {
+		if !isStatus(status) {
 			return fmt.Errorf("status %q", status)
 		}
 	}
-	if !slices.Contains([]string{"ADDED", "MODIFIED", "DELETED"}, *in.ActionType) {
+	if !isAction(*in.ActionType) {
 		return fmt.Errorf("action type %q", *in.ActionType)
 	}
-	for _, p := range []*strictPort{in.Port, in.SecurePort} {
+	if err := checkPorts(in.Port, in.SecurePort); err != nil {
+		return err
+	}
+	return in.checkBlocks()
+}
+
+func isStatus(s string) bool {
+	return slices.Contains([]string{"DOWN", "OUT_OF_SERVICE", "STARTING", "UNKNOWN", "UP"}, s)
+}
+
+func isAction(s string) bool { return slices.Contains([]string{"ADDED", "MODIFIED", "DELETED"}, s) }
+
+func checkPorts(ports ...*strictPort) error {
+	for _, p := range ports {
 		if p == nil || p.Number == nil || p.Enabled == nil || !isFlag(*p.Enabled) {
 			return errors.New("incomplete port")
 		}
 	}
-	return in.checkBlocks()
+	return nil
 }
 
 func (in *strictInstance) checkBlocks() error {
@@ -169,7 +273,10 @@ func (in *strictInstance) checkBlocks() error {
 			return errors.New("leaseInfo lacks a member")
 		}
 	}
-	dc := in.DataCenter
+	return in.DataCenter.check()
+}
+
+func (dc *strictDataCenter) check() error {
 	if dc.Class == nil || dc.Name == nil {
 		return errors.New("dataCenterInfo lacks a member")
 	}
@@ -199,12 +306,21 @@ var strictElements = map[string]string{
 		"serviceUpTimestamp",
 }
 
+// compactElements is strictElements for the compact form.
+var compactElements = map[string]string{
+	"applications": "versions__delta apps__hashcode application",
+	"application":  "name instance",
+	"instance": "instanceId app ipAddr vipAddress secureVipAddress dataCenterInfo hostName status lastUpdatedTimestamp " +
+		"actionType asgName port securePort",
+	"dataCenterInfo": "name metadata",
+}
+
 // strictAttributes lists the one attribute an element has.
 var strictAttributes = map[string]string{"port": "enabled", "securePort": "enabled", "dataCenterInfo": "class"}
 
 // checkXML reads a document of any kind the way a strict client does: well
 // formed, only known elements, no namespaces, no white space between elements.
-func checkXML(doc []byte) error {
+func checkXML(doc []byte, elements map[string]string) error {
 	dec := xml.NewDecoder(bytes.NewReader(doc))
 	var path []string
 	for {
@@ -217,14 +333,14 @@ func checkXML(doc []byte) error {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			if err := checkElement(path, t); err != nil {
+			if err := checkElement(elements, path, t); err != nil {
 				return err
 			}
 			path = append(path, t.Name.Local)
 		case xml.EndElement:
 			path = path[:len(path)-1]
 		case xml.CharData:
-			if len(path) == 0 || strictElements[path[len(path)-1]] != "" {
+			if len(path) == 0 || elements[path[len(path)-1]] != "" {
 				return fmt.Errorf("text in %v", path)
 			}
 		default:
@@ -233,13 +349,13 @@ func checkXML(doc []byte) error {
 	}
 }
 
-func checkElement(path []string, start xml.StartElement) error {
+func checkElement(elements map[string]string, path []string, start xml.StartElement) error {
 	name := start.Name.Local
 	if start.Name.Space != "" {
 		return fmt.Errorf("namespace in %v", path)
 	}
 	if len(path) == 0 {
-		if strictElements[name] == "" {
+		if elements[name] == "" {
 			return fmt.Errorf("root %q", name)
 		}
 		return nil
@@ -248,7 +364,7 @@ func checkElement(path []string, start xml.StartElement) error {
 	if parent == "metadata" {
 		return nil
 	}
-	if !slices.Contains(strings.Fields(strictElements[parent]), name) {
+	if !slices.Contains(strings.Fields(elements[parent]), name) {
 		return fmt.Errorf("element %q in %v", name, path)
 	}
 	want := strictAttributes[name]
@@ -263,8 +379,14 @@ func checkElement(path []string, start xml.StartElement) error {
 
 // check reads a document in the given format strictly.
 func check(f Format, doc []byte) error {
-	if f == JSON {
+	switch f {
+	case JSON:
 		return checkJSON(doc)
+	case CompactJSON:
+		return checkCompactJSON(doc)
+	case CompactXML:
+		return checkXML(doc, compactElements)
+	default:
+		return checkXML(doc, strictElements)
 	}
-	return checkXML(doc)
 }

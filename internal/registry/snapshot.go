@@ -8,7 +8,7 @@ import (
 
 // MemoSlots is the number of derived values an immutable segment or snapshot can
 // carry. What the slots mean is the reader's business: one per body format.
-const MemoSlots = 2
+const MemoSlots = 4
 
 // Memo is a value derived once from something immutable. It lives and dies with
 // it, so nothing has to be invalidated.

@@ -13,7 +13,7 @@ import (
 )
 
 // Memos hold one value per format, whose number is the slot.
-const _ = uint(registry.MemoSlots - 1 - int(eureka.XML))
+const _ = uint(registry.MemoSlots - eureka.Formats)
 
 // bodies builds response bodies. Encoding an instance costs about a microsecond
 // and deflating it several times that, so what is kept is the deflated segment;

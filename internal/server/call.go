@@ -42,6 +42,15 @@ func (c *call) format() eureka.Format {
 	return eureka.FormatFor(strings.Join(c.r.Header["Accept"], ","))
 }
 
+// listFormat is format for lists, which some clients ask to be compact. Some
+// transports send the value in the brackets of a list.
+func (c *call) listFormat() eureka.Format {
+	if strings.EqualFold(strings.Trim(c.r.Header.Get("X-Eureka-Accept"), " []"), "compact") {
+		return c.format().Compact()
+	}
+	return c.format()
+}
+
 // empty answers without a body.
 func (c *call) empty(code int) {
 	h := c.w.Header()
@@ -70,7 +79,7 @@ func (c *call) text(code int, mediaType, text string) {
 func (c *call) document(f eureka.Format, encoding string, d document) {
 	h := c.w.Header()
 	h.Set(contentType, f.ContentType())
-	h.Set("Vary", "Accept, Accept-Encoding")
+	h.Set("Vary", "Accept, Accept-Encoding, X-Eureka-Accept")
 	h.Set("Content-Length", strconv.Itoa(d.size))
 	if encoding != identityEncoding {
 		h.Set("Content-Encoding", encoding)

@@ -174,13 +174,31 @@ func TestR32_acceptDecidesBySubstring(t *testing.T) {
 	}
 }
 
-func TestR32_compactIsServedInFull(t *testing.T) {
+func TestCompact_listsSayLessAndSingleReadsDoNot(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.register("DEMO", "demo-1", "UP", 1000)
-	got := r.do(http.MethodGet, "/eureka/apps", "", "Accept", "application/json", "X-Eureka-Accept", "[compact]").Body.String()
-	if got != string(r.getJSON("/eureka/apps")) {
-		t.Errorf("compact = %s", got)
+	for _, target := range []string{"/eureka/apps", "/eureka/apps/delta", "/eureka/apps/DEMO", "/eureka/vips/demo", "/eureka/svips/demo-s"} {
+		full := string(r.getJSON(target))
+		for value, compact := range map[string]bool{"compact": true, "Compact": true, "[compact]": true, "full": false, "other": false} {
+			for accept, want := range map[string]string{"application/json": `"hostName":"192.0.2.10"`, "": "<hostName>192.0.2.10</hostName>"} {
+				rec := r.do(http.MethodGet, target, "", "Accept", accept, "X-Eureka-Accept", value)
+				got := rec.Body.String()
+				if rec.Code != http.StatusOK || !strings.Contains(got, want) || strings.Contains(got, "leaseInfo") == compact {
+					t.Errorf("GET %s with %q and Accept %q = %d %s", target, value, accept, rec.Code, got)
+				}
+				if accept != "" && !compact && got != full {
+					t.Errorf("GET %s with %q = %s, want %s", target, value, got, full)
+				}
+				if !strings.Contains(rec.Header().Get("Vary"), "X-Eureka-Accept") {
+					t.Errorf("GET %s varies with %q", target, rec.Header().Get("Vary"))
+				}
+			}
+		}
+	}
+	got := r.do(http.MethodGet, "/eureka/apps/DEMO/demo-1", "", "Accept", "application/json", "X-Eureka-Accept", "compact").Body.String()
+	if got != string(r.getJSON("/eureka/apps/DEMO/demo-1")) {
+		t.Errorf("one instance in compact form = %s", got)
 	}
 }
 

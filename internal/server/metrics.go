@@ -77,7 +77,7 @@ func (m *metrics) initialise(endpoints *[resourceCount]endpoint) {
 	for _, reason := range []string{refusedBusy, refusedClosed, refusedBrowser, refusedURL} {
 		m.refused.WithLabelValues(reason)
 	}
-	for _, f := range []eureka.Format{eureka.JSON, eureka.XML} {
+	for f := range eureka.Format(eureka.Formats) {
 		m.segments.WithLabelValues(f.String(), identityEncoding)
 		m.segments.WithLabelValues(f.String(), gzipEncoding)
 	}

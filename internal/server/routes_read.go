@@ -17,7 +17,7 @@ const gzipMin = 1 << 10
 
 // allApps answers the full fetch.
 func (s *server) allApps(c *call) {
-	f, snap := c.format(), s.opts.Registry.Snapshot()
+	f, snap := c.listFormat(), s.opts.Registry.Snapshot()
 	docs := s.bodies.of(f, snap)
 	if c.wantsGzip() && snap.Len() > 0 {
 		c.document(f, gzipEncoding, docs.fullGzip())
@@ -28,7 +28,7 @@ func (s *server) allApps(c *call) {
 
 // changes answers the delta.
 func (s *server) changes(c *call) {
-	f, snap := c.format(), s.opts.Registry.Snapshot()
+	f, snap := c.listFormat(), s.opts.Registry.Snapshot()
 	docs := s.bodies.of(f, snap)
 	if c.wantsGzip() && snap.ChangeCount() > 0 {
 		c.document(f, gzipEncoding, docs.deltaGzip())
@@ -40,7 +40,7 @@ func (s *server) changes(c *call) {
 // oneApp answers with one application. There is no application without
 // instances.
 func (s *server) oneApp(c *call) {
-	f := c.format()
+	f := c.listFormat()
 	empty := f.AppendApplicationDocument(nil, c.app, nil)
 	end := bytes.LastIndex(empty, []byte(f.AppClose()))
 	enc := encoder{format: f}
@@ -96,7 +96,7 @@ func (s *server) bySecureVIP(c *call) { s.subset(c, s.opts.Registry.Snapshot().S
 // subset answers with a selection; an empty one is a success, or a client that
 // follows a single vip would keep what it has for ever.
 func (s *server) subset(c *call, instances iter.Seq[*registry.Instance]) {
-	f := c.format()
+	f := c.listFormat()
 	var counts eureka.StatusCounts
 	for inst := range instances {
 		counts.Add(eureka.Status(inst.Status.String()), 1)

@@ -211,7 +211,7 @@ func TestGzip_onlyWhereItIsWantedAndWorthIt(t *testing.T) {
 			if got := rec.Header().Get("Content-Encoding"); got != tc.want {
 				t.Fatalf("Content-Encoding = %q, want %q", got, tc.want)
 			}
-			if got := rec.Header().Get("Vary"); got != "Accept, Accept-Encoding" {
+			if got := rec.Header().Get("Vary"); got != "Accept, Accept-Encoding, X-Eureka-Accept" {
 				t.Errorf("Vary = %q", got)
 			}
 			if got, want := rec.Header().Get("Content-Length"), strconv.Itoa(rec.Body.Len()); got != want {
