@@ -20,6 +20,7 @@ import (
 
 	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/internal/dashboard"
+	"github.com/kureka/kureka/internal/gate"
 	"github.com/kureka/kureka/internal/registry"
 	"github.com/kureka/kureka/internal/server"
 	"github.com/kureka/kureka/internal/version"
@@ -58,7 +59,7 @@ type App struct {
 	metrics *prometheus.Registry
 	reg     *registry.Engine
 	cluster *cluster.Cluster
-	gate    *gate
+	gate    *gate.Gate
 	verdict *verdictMetrics
 	watch   *watching // nil when standalone
 	journal chan cluster.Change
@@ -85,7 +86,7 @@ func New(ctx context.Context, opts Options, log logr.Logger) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.gate = newGate(now, fixed)
+	a.gate = gate.New(now, fixed)
 	a.reg = registry.New(now, registry.Options{MaxInstances: opts.MaxInstances})
 	a.verdict = newVerdictMetrics(a.metrics)
 	a.cluster = cluster.New(a.reg, cluster.Options{AllNamespaces: len(opts.WatchNamespaces) == 0, Observer: a.changed})
@@ -95,7 +96,7 @@ func New(ctx context.Context, opts Options, log logr.Logger) (*App, error) {
 			return nil, err
 		}
 	} else {
-		a.gate.away(0, time.Time{})
+		a.gate.Away(0, time.Time{})
 	}
 	if err := a.listen(ctx); err != nil {
 		a.close()
@@ -124,7 +125,7 @@ func (a *App) listen(ctx context.Context) error {
 		return err
 	}
 	api, err := server.New(server.Options{
-		Registry: a.cluster, Clock: time.Now, Gate: a.gate.open, Logger: a.log.WithName("server"),
+		Registry: a.cluster, Clock: time.Now, Gate: a.gate.Open, Logger: a.log.WithName("server"),
 		Registerer: a.metrics, TrustedProxies: proxies,
 	})
 	if err != nil {
@@ -223,7 +224,7 @@ func (a *App) Run(ctx context.Context) error {
 }
 
 func (a *App) announceGate() {
-	if d := a.gate.lasts(); d > 0 {
+	if d := a.gate.Lasts(); d > 0 {
 		a.log.Info("Refusing list reads for a while, so that clients keep what they have until everybody has come back",
 			"for", d.String(), "flag", "--start-gate")
 	}

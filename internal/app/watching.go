@@ -19,6 +19,7 @@ import (
 	"github.com/kureka/kureka/controllers/policy"
 	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/internal/dashboard"
+	"github.com/kureka/kureka/internal/gate"
 	"github.com/kureka/kureka/internal/registry"
 	"github.com/kureka/kureka/internal/version"
 )
@@ -31,7 +32,7 @@ const absenceRetry = 2 * time.Second
 // the rest.
 type watching struct {
 	log     logr.Logger
-	gate    *gate
+	gate    *gate.Gate
 	client  kubernetes.Interface
 	canary  controllers.CanaryOptions
 	watcher *controllers.Watcher
@@ -52,7 +53,7 @@ func newWatching(a *App) (*watching, error) {
 	}
 	w := &watching{
 		log: a.log.WithName("cluster"), gate: a.gate, client: client, config: cfg,
-		canary:  controllers.CanaryOptions{Namespace: a.opts.Namespace, Name: a.opts.CanaryName, Identity: hostname(), ListsFrom: a.gate.listsFrom},
+		canary:  controllers.CanaryOptions{Namespace: a.opts.Namespace, Name: a.opts.CanaryName, Identity: hostname(), ListsFrom: a.gate.ListsFrom},
 		events:  controllers.NewEvents(client, hostname(), a.log.WithName("events")),
 		metrics: newWatchMetrics(a.metrics),
 	}
@@ -154,15 +155,15 @@ func (w *watching) run(ctx context.Context) {
 // learnAbsence reads how old the canary is until it is known.
 func (w *watching) learnAbsence(ctx context.Context) {
 	for {
-		absence, err := controllers.ReadAbsence(ctx, w.client, w.canary, w.gate.opened)
+		absence, err := controllers.ReadAbsence(ctx, w.client, w.canary, w.gate.Opened())
 		switch {
 		case apierrors.IsForbidden(err):
 			w.log.Info("Not allowed to read the canary Lease, so nobody knows how long the registry was away; grant get on leases in its namespace",
-				"lease", w.canary.Namespace+"/"+w.canary.Name, "startGate", w.gate.lasts().String())
+				"lease", w.canary.Namespace+"/"+w.canary.Name, "startGate", w.gate.Lasts().String())
 			return
 		case err == nil:
-			w.gate.away(absence.Age, absence.ListsFrom)
-			w.log.Info("Learned how long the registry was away", "absence", absence.Age.Round(time.Second).String(), "startGate", w.gate.lasts().String())
+			w.gate.Away(absence.Age, absence.ListsFrom)
+			w.log.Info("Learned how long the registry was away", "absence", absence.Age.Round(time.Second).String(), "startGate", w.gate.Lasts().String())
 			return
 		}
 		w.log.V(1).Info("Cannot read the canary Lease yet", "cause", err.Error())

@@ -31,6 +31,7 @@ func table() []row {
 		{pkg: "internal/evidence", pure: true},
 		{pkg: "internal/registry", pure: true},
 		{pkg: "internal/eureka", pure: true},
+		{pkg: "internal/gate", pure: true},
 		{pkg: "api/v1alpha1", libs: []string{apimachinery}},
 		{pkg: "internal/version"},
 		{pkg: "internal/archtest"},
@@ -53,7 +54,7 @@ const (
 
 func everythingBelowApp() []string {
 	return []string{
-		"api/v1alpha1", "controllers", "internal/cluster", "internal/dashboard", "internal/eureka", "internal/evidence",
+		"api/v1alpha1", "controllers", "internal/cluster", "internal/dashboard", "internal/eureka", "internal/evidence", "internal/gate",
 		"internal/peer", "internal/registry", "internal/server", "internal/verdict", "internal/version",
 	}
 }
