@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kureka/kureka/test/incident"
+	"github.com/kureka/kureka/test/rig/stage"
 )
 
 // demo plays the scenes. Only one goroutine prints.
@@ -23,15 +24,15 @@ type demo struct {
 // played is a scene that plays on its own, with what it will leave.
 type played struct {
 	title    string
-	timeline *incident.Timeline
+	timeline *stage.Timeline
 	outcome  incident.Outcome
 	err      error
 	done     chan struct{}
 }
 
 // begin plays a scene in the background.
-func begin(title string, play func(*incident.Timeline) (incident.Outcome, error)) *played {
-	p := &played{title: title, timeline: incident.NewTimeline(), done: make(chan struct{})}
+func begin(title string, play func(*stage.Timeline) (incident.Outcome, error)) *played {
+	p := &played{title: title, timeline: stage.NewTimeline(), done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
 		p.outcome, p.err = play(p.timeline)
@@ -42,7 +43,7 @@ func begin(title string, play func(*incident.Timeline) (incident.Outcome, error)
 func (d *demo) play(ctx context.Context) (err error) {
 	d.started = time.Now()
 	fmt.Println("starting etcd, kube-apiserver and kube-controller-manager")
-	rig, err := incident.Start(ctx, os.Stdout)
+	rig, err := stage.Start(ctx, os.Stdout, stage.Options{})
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (d *demo) play(ctx context.Context) (err error) {
 		fmt.Println("note:", why)
 	}
 	fmt.Println("starting kureka")
-	operator, err := rig.StartManager(ctx, "kureka", "5s")
+	operator, err := rig.StartManager(ctx, stage.OperatorOptions{Name: "kureka", Gate: "5s"})
 	if err != nil {
 		return err
 	}
@@ -67,24 +68,24 @@ func (d *demo) play(ctx context.Context) (err error) {
 
 // scenes plays the incident first, because it is measured, and then everything
 // else at the same time, in the order of the programme as far as printing goes.
-func (d *demo) scenes(ctx context.Context, rig *incident.Rig, operator *incident.Operator) error {
-	set := func(t *incident.Timeline) incident.Setting {
-		return incident.Setting{Rig: rig, Operator: operator, Timeline: t}
+func (d *demo) scenes(ctx context.Context, rig *stage.Rig, operator *stage.Operator) error {
+	set := func(t *stage.Timeline) stage.Setting {
+		return stage.Setting{Rig: rig, Operator: operator, Timeline: t}
 	}
 	var leaseOnly incident.LeaseOnlyResult
 	var comparison *played
 	if d.compare {
-		comparison = begin("The same with leases only and stock timers", func(t *incident.Timeline) (_ incident.Outcome, err error) {
+		comparison = begin("The same with leases only and stock timers", func(t *stage.Timeline) (_ incident.Outcome, err error) {
 			leaseOnly, err = incident.LeaseOnly(ctx, rig, t)
 			return nil, err
 		})
 	}
 	enough := make(chan struct{})
-	haunting := begin("A force-deleted pod's process lives on and wants back, from the start until now", func(t *incident.Timeline) (incident.Outcome, error) {
+	haunting := begin("A force-deleted pod's process lives on and wants back, from the start until now", func(t *stage.Timeline) (incident.Outcome, error) {
 		return incident.Haunting(ctx, set(t), enough)
 	})
 	var result incident.ForceDeleteResult
-	deaths := begin("Four of twelve instances die at once", func(t *incident.Timeline) (_ incident.Outcome, err error) {
+	deaths := begin("Four of twelve instances die at once", func(t *stage.Timeline) (_ incident.Outcome, err error) {
 		result, err = incident.ForceDelete(ctx, set(t), d.runs)
 		return measured{result}, err
 	})
@@ -92,7 +93,7 @@ func (d *demo) scenes(ctx context.Context, rig *incident.Rig, operator *incident
 	scenes := incident.Scenes()
 	rest := make([]*played, 0, len(scenes))
 	for _, s := range scenes {
-		rest = append(rest, begin(s.Title, func(t *incident.Timeline) (incident.Outcome, error) { return s.Play(ctx, set(t)) }))
+		rest = append(rest, begin(s.Title, func(t *stage.Timeline) (incident.Outcome, error) { return s.Play(ctx, set(t)) }))
 	}
 	for _, p := range rest {
 		d.show(p)

@@ -15,9 +15,9 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 
-	"github.com/kureka/kureka/test/incident"
 	"github.com/kureka/kureka/test/rig/instance"
 	"github.com/kureka/kureka/test/rig/netns"
+	"github.com/kureka/kureka/test/rig/stage"
 )
 
 func main() {
@@ -36,12 +36,12 @@ func main() {
 func run(d *demo) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := incident.Prepare(ctx, os.Stdout); err != nil {
+	if err := stage.Prepare(ctx, os.Stdout); err != nil {
 		return err
 	}
 	if _, err := netns.Enter(); err != nil {
 		fmt.Println(err)
 	}
-	defer func() { err = errors.Join(err, incident.Discard()) }()
+	defer func() { err = errors.Join(err, stage.Discard()) }()
 	return d.play(ctx)
 }

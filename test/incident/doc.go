@@ -2,11 +2,10 @@
 // way there is, on a real API server, with real processes, real Eureka clients
 // and a gateway that goes on calling what it knows.
 //
-// A Rig is the control plane with the program under test; a Stage is a namespace
-// with nodes of its own; a scene is a function that plays on one stage and
-// returns what was seen: states and their order, which Expectations compare with
-// what they should be, and timings, which are only reported. The demo prints the
-// scenes, the tests check the expectations.
+// A scene is a function that plays on one stage of test/rig/stage and returns
+// what was seen: states and their order, which Expectations compare with what they
+// should be, and timings, which are only reported. The demo prints the scenes, the
+// tests check the expectations.
 //
 // The package talks to the product through its program, its ports and the API
 // server, and must not import anything of it.

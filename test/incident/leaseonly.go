@@ -3,12 +3,12 @@ package incident
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"strconv"
 	"time"
 
 	"github.com/kureka/kureka/test/rig/gateway"
 	"github.com/kureka/kureka/test/rig/instance"
+	"github.com/kureka/kureka/test/rig/stage"
 )
 
 // Patience of a comparison: the whole of it takes little more.
@@ -31,7 +31,7 @@ type LeaseOnlyResult struct {
 // LeaseOnly is the same as ForceDelete for a registry that knows nothing but
 // heartbeats, with the stock timers of clients: renewals every 30 s, leases of
 // 90 s, fetches every 30 s. It gives up after five minutes.
-func LeaseOnly(ctx context.Context, rig *Rig, timeline *Timeline) (result LeaseOnlyResult, err error) {
+func LeaseOnly(ctx context.Context, rig *stage.Rig, timeline *stage.Timeline) (result LeaseOnlyResult, err error) {
 	result.Instances, result.Victims = 12, 4
 	operator, err := rig.StartStandalone(ctx, "lease-only")
 	if err != nil {
@@ -39,11 +39,11 @@ func LeaseOnly(ctx context.Context, rig *Rig, timeline *Timeline) (result LeaseO
 	}
 	defer operator.Kill()
 	// Without a namespace it has no pods, and its instances are outside all namespaces.
-	s := &Stage{Setting: Setting{Rig: rig, Operator: operator, Timeline: timeline}, index: int(rig.stages.Add(1))}
+	s := stage.Outside(stage.Setting{Rig: rig, Operator: operator, Timeline: timeline})
 	defer s.Close(ctx)
 	var all []*instance.Process
 	for i := range result.Instances {
-		p, err := s.startLoose(i, instance.Config{App: "orders", HostName: fmt.Sprintf("orders-%d", i+1)})
+		p, err := s.StartLoose(i, instance.Config{App: "orders", HostName: fmt.Sprintf("orders-%d", i+1)})
 		if err != nil {
 			return result, err
 		}
@@ -53,13 +53,13 @@ func LeaseOnly(ctx context.Context, rig *Rig, timeline *Timeline) (result LeaseO
 	if _, err := view.AwaitStatus(ctx, "UP", looseIDs(all)...); err != nil {
 		return result, err
 	}
-	engaged := s.watchEngaged(ctx)
-	g := s.startGateway(ctx, "orders", 30*time.Second)
-	if err := pass(ctx, 2*time.Second); err != nil {
+	engaged := s.WatchEngaged(ctx)
+	g := s.StartGateway(ctx, "orders", 30*time.Second)
+	if err := stage.Pass(ctx, 2*time.Second); err != nil {
 		return result, err
 	}
 
-	s.tellRenewals(ctx)
+	s.TellRenewals(ctx)
 	timeline.Mark("4 of 12 processes are killed; nobody cancels")
 	deaths, victims := time.Now(), all[:result.Victims]
 	for _, p := range victims {
@@ -67,12 +67,12 @@ func LeaseOnly(ctx context.Context, rig *Rig, timeline *Timeline) (result LeaseO
 	}
 	ctx, cancel := context.WithDeadline(ctx, deaths.Add(leaseOnlyLimit))
 	defer cancel()
-	s.tellRenewals(ctx)
-	if r, err := view.ExpectStatus(gone, looseIDs(victims)...).Expectation.Wait(ctx); err == nil {
+	s.TellRenewals(ctx)
+	if r, err := view.ExpectStatus(stage.Gone, looseIDs(victims)...).Expectation.Wait(ctx); err == nil {
 		result.Removal = r.End.Sub(deaths)
 	}
 	result.GatewayStopped = awaitStopped(ctx, g, victims, deaths)
-	s.tellRenewals(context.WithoutCancel(ctx))
+	s.TellRenewals(context.WithoutCancel(ctx))
 	last := view.Last()
 	for _, p := range victims {
 		if !last.Lacks(p.Config.ID()) {
@@ -82,22 +82,6 @@ func LeaseOnly(ctx context.Context, rig *Rig, timeline *Timeline) (result LeaseO
 	result.Calls, result.Engaged = g.Calls(), engaged()
 	result.Survivors = view.Courses(looseIDs(all[result.Victims:])...)
 	return result, nil
-}
-
-// startLoose starts an instance outside pods.
-func (s *Stage) startLoose(i int, config instance.Config) (*instance.Process, error) {
-	address, err := netip.ParseAddr(s.Rig.address(4, i+1))
-	if err != nil {
-		return nil, fmt.Errorf("choosing an address: %w", err)
-	}
-	config.Address = netip.AddrPortFrom(address, instancePort)
-	config.Registry = s.Operator.URL()
-	p, err := instance.Start(config, nil)
-	if err != nil {
-		return nil, err
-	}
-	s.onClose(p.Kill)
-	return p, nil
 }
 
 func looseIDs(all []*instance.Process) []string {
@@ -111,7 +95,7 @@ func looseIDs(all []*instance.Process) []string {
 // awaitStopped returns how long after the deaths the gateway stopped calling the
 // dead, 0 if it did not before ctx ended.
 func awaitStopped(ctx context.Context, g *gateway.Gateway, dead []*instance.Process, deaths time.Time) time.Duration {
-	ticker := time.NewTicker(poll)
+	ticker := time.NewTicker(stage.Poll)
 	defer ticker.Stop()
 	for {
 		var last time.Time

@@ -3,7 +3,6 @@ package incident
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -92,11 +91,4 @@ func (s Spread) at(i int) time.Duration {
 
 func (s Spread) String() string {
 	return fmt.Sprintf("min %s, median %s, max %s of %d", round(s.Min()), round(s.Median()), round(s.Max()), len(s))
-}
-
-// distinct joins the different values of a list, for a one-line comparison.
-func distinct(values []string) string {
-	values = slices.Clone(values)
-	slices.Sort(values)
-	return strings.Join(slices.Compact(values), "; ")
 }

@@ -1,11 +1,16 @@
 package incident
 
-import "context"
+import (
+	"context"
+	"time"
+
+	"github.com/kureka/kureka/test/rig/stage"
+)
 
 // Scene is a scene that begins and ends by itself.
 type Scene struct {
 	Title string
-	Play  func(context.Context, Setting) (Outcome, error)
+	Play  func(context.Context, stage.Setting) (Outcome, error)
 }
 
 // Scenes are all scenes but ForceDelete, which is the incident itself, Haunting,
@@ -22,6 +27,9 @@ func Scenes() []Scene {
 	}
 }
 
-func scene[O Outcome](title string, play func(context.Context, Setting) (O, error)) Scene {
-	return Scene{Title: title, Play: func(ctx context.Context, set Setting) (Outcome, error) { return play(ctx, set) }}
+func scene[O Outcome](title string, play func(context.Context, stage.Setting) (O, error)) Scene {
+	return Scene{Title: title, Play: func(ctx context.Context, set stage.Setting) (Outcome, error) { return play(ctx, set) }}
 }
+
+// fetchEvery is how often the gateways fetch; stock clients do every 30 s.
+const fetchEvery = 5 * time.Second

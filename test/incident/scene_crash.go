@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kureka/kureka/test/rig/instance"
+	"github.com/kureka/kureka/test/rig/stage"
 )
 
 // CrashResult is what ContainerCrash saw.
@@ -23,8 +24,8 @@ type CrashResult struct {
 
 // ContainerCrash kills the process of one of three pods. The kubelet restarts it
 // in the same pod, with the same address.
-func ContainerCrash(ctx context.Context, set Setting) (result CrashResult, err error) {
-	s, err := NewStage(ctx, set, "crash", 1)
+func ContainerCrash(ctx context.Context, set stage.Setting) (result CrashResult, err error) {
+	s, err := stage.New(ctx, set, "crash", 1)
 	if err != nil {
 		return result, err
 	}
@@ -35,7 +36,7 @@ func ContainerCrash(ctx context.Context, set Setting) (result CrashResult, err e
 		return result, err
 	}
 	view := s.StartView(ctx, config.App, nil)
-	if _, err := view.AwaitStatus(ctx, "UP", ids(pods)...); err != nil {
+	if _, err := view.AwaitStatus(ctx, "UP", stage.IDs(pods)...); err != nil {
 		return result, err
 	}
 	crashing := pods[0]
@@ -60,19 +61,19 @@ func ContainerCrash(ctx context.Context, set Setting) (result CrashResult, err e
 	}
 	// A response can be here before the process has told us of its registration.
 	told := func(context.Context) (bool, error) { return !firstAccepted(now).IsZero(), nil }
-	if err := until(ctx, "the new process to be heard", told); err != nil {
+	if err := stage.Until(ctx, "the new process to be heard", told); err != nil {
 		return result, err
 	}
 	heard := firstAccepted(now)
 	set.Timeline.At(heard, "instance", "the new process was heard")
-	pod, err := crashing.get(ctx)
+	pod, err := crashing.Get(ctx)
 	if err != nil {
 		return result, err
 	}
 	result.SamePod = pod != nil && pod.Status.ContainerStatuses[0].RestartCount == 1
 	result.OutBeforeHeard = view.First(crashing.ID, "OUT_OF_SERVICE").Before(heard)
 	result.BackAfterHeard = r.End.After(listening(now)) // before which it says nothing
-	result.Course, result.Others = view.Course(crashing.ID), view.Courses(ids(pods[1:])...)
+	result.Course, result.Others = view.Course(crashing.ID), view.Courses(stage.IDs(pods[1:])...)
 	return result, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kureka/kureka/test/rig/gateway"
 	"github.com/kureka/kureka/test/rig/instance"
+	"github.com/kureka/kureka/test/rig/stage"
 )
 
 // ForceDeleteResult is what ForceDelete saw.
@@ -33,9 +34,9 @@ type ForceDeleteResult struct {
 // ForceDelete kills 4 of 12 instances on three nodes, removes their pods by force
 // and cancels nothing. The first run goes on until the gateway has noticed; after
 // it the four are replaced and killed again, runs times in all.
-func ForceDelete(ctx context.Context, set Setting, runs int) (result ForceDeleteResult, err error) {
+func ForceDelete(ctx context.Context, set stage.Setting, runs int) (result ForceDeleteResult, err error) {
 	result.Instances, result.Victims = 12, 4
-	s, err := NewStage(ctx, set, "force-delete", 3)
+	s, err := stage.New(ctx, set, "force-delete", 3)
 	if err != nil {
 		return result, err
 	}
@@ -46,10 +47,10 @@ func ForceDelete(ctx context.Context, set Setting, runs int) (result ForceDelete
 		return result, err
 	}
 	view := s.StartView(ctx, config.App, nil)
-	if _, err := view.AwaitStatus(ctx, "UP", ids(pods)...); err != nil {
+	if _, err := view.AwaitStatus(ctx, "UP", stage.IDs(pods)...); err != nil {
 		return result, err
 	}
-	engaged := s.watchEngaged(ctx)
+	engaged := s.WatchEngaged(ctx)
 	if err := result.firstRun(ctx, s, view, pods); err != nil {
 		return result, err
 	}
@@ -60,7 +61,7 @@ func ForceDelete(ctx context.Context, set Setting, runs int) (result ForceDelete
 		if err != nil {
 			return result, err
 		}
-		if _, err := view.AwaitStatus(ctx, "UP", ids(again)...); err != nil {
+		if _, err := view.AwaitStatus(ctx, "UP", stage.IDs(again)...); err != nil {
 			return result, err
 		}
 		set.Timeline.Mark("run %d of %d: four others", run, runs)
@@ -74,27 +75,27 @@ func ForceDelete(ctx context.Context, set Setting, runs int) (result ForceDelete
 }
 
 // firstRun is the incident as a gateway sees it.
-func (r *ForceDeleteResult) firstRun(ctx context.Context, s *Stage, view *View, pods []*Pod) error {
-	defer s.tellEvents(ctx)()
-	g := s.StartGateway(ctx, view.app)
-	if err := pass(ctx, 2*time.Second); err != nil {
+func (r *ForceDeleteResult) firstRun(ctx context.Context, s *stage.Stage, view *stage.View, pods []*stage.Pod) error {
+	defer s.TellEvents(ctx)()
+	g := s.StartGateway(ctx, view.App, fetchEvery)
+	if err := stage.Pass(ctx, 2*time.Second); err != nil {
 		return err
 	}
 	victims, survivors := pods[:r.Victims], pods[r.Victims:]
-	s.tellRenewals(ctx)
+	s.TellRenewals(ctx)
 
 	s.Timeline.Mark("%d of %d pods on 3 nodes are force-deleted, their processes killed; nobody cancels", r.Victims, r.Instances)
 	deaths := time.Now()
 	if err := r.kill(ctx, view, victims); err != nil {
 		return err
 	}
-	s.tellRenewals(ctx)
+	s.TellRenewals(ctx)
 	if err := awaitDropped(ctx, g, victims); err != nil {
 		return err
 	}
 	dropped := lastDropped(g, victims)
 	r.GatewayStopped = dropped.Sub(deaths)
-	if err := pass(ctx, 2*time.Second); err != nil { // in which it could call them again
+	if err := stage.Pass(ctx, 2*time.Second); err != nil { // in which it could call them again
 		return err
 	}
 	r.Calls = g.Calls()
@@ -104,13 +105,13 @@ func (r *ForceDeleteResult) firstRun(ctx context.Context, s *Stage, view *View, 
 		}
 	}
 	s.Timeline.At(dropped, "gateway", "calls none of the dead any more; %d of %d calls went to dead addresses", r.Calls.Dead, r.Calls.Total())
-	s.tellRenewals(ctx)
-	r.VictimCourse, r.SurvivorCourse = view.Leaving(ids(victims)...), view.Courses(ids(survivors)...)
+	s.TellRenewals(ctx)
+	r.VictimCourse, r.SurvivorCourse = view.Leaving(stage.IDs(victims)...), view.Courses(stage.IDs(survivors)...)
 	return nil
 }
 
 // kill ends the victims and measures how long they are listed.
-func (r *ForceDeleteResult) kill(ctx context.Context, view *View, victims []*Pod) error {
+func (r *ForceDeleteResult) kill(ctx context.Context, view *stage.View, victims []*stage.Pod) error {
 	start := time.Now()
 	removals, err := dieAndBeForgotten(ctx, view, victims)
 	if err != nil {
@@ -129,12 +130,12 @@ func (r *ForceDeleteResult) kill(ctx context.Context, view *View, victims []*Pod
 // response without the instance had arrived.
 type removal struct{ acknowledged, listed time.Time }
 
-func dieAndBeForgotten(ctx context.Context, view *View, victims []*Pod) ([]removal, error) {
-	forgotten := make([]*Expecting, 0, len(victims))
+func dieAndBeForgotten(ctx context.Context, view *stage.View, victims []*stage.Pod) ([]removal, error) {
+	forgotten := make([]*stage.Expecting, 0, len(victims))
 	for _, v := range victims {
-		forgotten = append(forgotten, view.ExpectStatus(gone, v.ID))
+		forgotten = append(forgotten, view.ExpectStatus(stage.Gone, v.ID))
 	}
-	acknowledged, err := Die(ctx, victims)
+	acknowledged, err := stage.Die(ctx, victims)
 	if err != nil {
 		return nil, err
 	}
@@ -150,8 +151,8 @@ func dieAndBeForgotten(ctx context.Context, view *View, victims []*Pod) ([]remov
 }
 
 // awaitDropped waits until the gateway calls none of the pods.
-func awaitDropped(ctx context.Context, g *gateway.Gateway, pods []*Pod) error {
-	return until(ctx, "the gateway to drop the dead", func(context.Context) (bool, error) {
+func awaitDropped(ctx context.Context, g *gateway.Gateway, pods []*stage.Pod) error {
+	return stage.Until(ctx, "the gateway to drop the dead", func(context.Context) (bool, error) {
 		for _, p := range pods {
 			if g.DroppedAt(p.ID).IsZero() {
 				return false, nil
@@ -161,7 +162,7 @@ func awaitDropped(ctx context.Context, g *gateway.Gateway, pods []*Pod) error {
 	})
 }
 
-func lastDropped(g *gateway.Gateway, pods []*Pod) time.Time {
+func lastDropped(g *gateway.Gateway, pods []*stage.Pod) time.Time {
 	var last time.Time
 	for _, p := range pods {
 		if at := g.DroppedAt(p.ID); at.After(last) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kureka/kureka/test/rig/gateway"
 	"github.com/kureka/kureka/test/rig/instance"
+	"github.com/kureka/kureka/test/rig/stage"
 )
 
 // GracefulResult is what GracefulDelete saw.
@@ -38,8 +39,8 @@ type GracefulEnd struct {
 // GracefulDelete deletes two of four pods, one after the other. Both stop
 // listening at SIGTERM, as frameworks do, and need three seconds to end; one
 // deregisters, the other tells nobody. There are no preStop hooks.
-func GracefulDelete(ctx context.Context, set Setting) (result GracefulResult, err error) {
-	s, err := NewStage(ctx, set, "graceful", 1)
+func GracefulDelete(ctx context.Context, set stage.Setting) (result GracefulResult, err error) {
+	s, err := stage.New(ctx, set, "graceful", 1)
 	if err != nil {
 		return result, err
 	}
@@ -55,10 +56,10 @@ func GracefulDelete(ctx context.Context, set Setting) (result GracefulResult, er
 		return result, err
 	}
 	view := s.StartView(ctx, config.App, nil)
-	if _, err := view.AwaitStatus(ctx, "UP", ids(slices.Concat(pods, silent))...); err != nil {
+	if _, err := view.AwaitStatus(ctx, "UP", stage.IDs(slices.Concat(pods, silent))...); err != nil {
 		return result, err
 	}
-	g := s.StartGateway(ctx, config.App)
+	g := s.StartGateway(ctx, config.App, fetchEvery)
 	set.Timeline.Mark("a pod is deleted; it stops listening at SIGTERM and deregisters")
 	if result.Cancels, err = endGracefully(ctx, view, g, pods[0]); err != nil {
 		return result, err
@@ -67,13 +68,13 @@ func GracefulDelete(ctx context.Context, set Setting) (result GracefulResult, er
 	if result.Vanishes, err = endGracefully(ctx, view, g, silent[0]); err != nil {
 		return result, err
 	}
-	result.SurvivorCourse = view.Courses(ids(pods[1:])...)
+	result.SurvivorCourse = view.Courses(stage.IDs(pods[1:])...)
 	result.Calls = g.Calls()
 	return result, nil
 }
 
-func endGracefully(ctx context.Context, view *View, g *gateway.Gateway, p *Pod) (end GracefulEnd, err error) {
-	out := view.Expect(func(r gateway.Response) bool { return r.Listed && !r.Up(p.ID) })
+func endGracefully(ctx context.Context, view *stage.View, g *gateway.Gateway, p *stage.Pod) (end GracefulEnd, err error) {
+	out := view.ExpectThat("the instance not being UP", func(r gateway.Response) bool { return r.Listed && !r.Up(p.ID) })
 	acknowledged, err := p.Delete(ctx)
 	if err != nil {
 		return end, err
@@ -83,7 +84,7 @@ func endGracefully(ctx context.Context, view *View, g *gateway.Gateway, p *Pod) 
 		<-p.Process().Done()
 		exited <- time.Now()
 	}()
-	r, err := (&Expecting{out, "the instance not being UP", view}).Wait(ctx)
+	r, err := out.Wait(ctx)
 	if err != nil {
 		return end, err
 	}
@@ -92,18 +93,18 @@ func endGracefully(ctx context.Context, view *View, g *gateway.Gateway, p *Pod) 
 		return end, err
 	}
 	objectGone := time.Now()
-	view.timeline.At(objectGone, "api", "%s is gone", p.Name)
-	if _, err := view.AwaitStatus(ctx, gone, p.ID); err != nil {
+	view.Timeline.At(objectGone, "api", "%s is gone", p.Name)
+	if _, err := view.AwaitStatus(ctx, stage.Gone, p.ID); err != nil {
 		return end, err
 	}
-	if err := awaitDropped(ctx, g, []*Pod{p}); err != nil {
+	if err := awaitDropped(ctx, g, []*stage.Pod{p}); err != nil {
 		return end, err
 	}
 	end.Failed = g.CallsTo(p.ID).Failed()
-	view.timeline.Add("gateway", "%d calls to %s failed", end.Failed, p.Name)
+	view.Timeline.Add("gateway", "%d calls to %s failed", end.Failed, p.Name)
 	end.Course = view.Course(p.ID)
 	end.OutBeforeExit = r.End.Before(<-exited)
-	end.GoneBeforeObject = view.First(p.ID, gone).Before(objectGone)
+	end.GoneBeforeObject = view.First(p.ID, stage.Gone).Before(objectGone)
 	return end, nil
 }
 
@@ -114,7 +115,7 @@ func (r GracefulResult) Expectations() []Expectation {
 		expect("that begins while its process still runs", true, r.Vanishes.OutBeforeExit),
 		expect("a client that deregisters is UP no more while its process still runs", true, r.Cancels.OutBeforeExit),
 		expect("and gone before its pod is", true, r.Cancels.GoneBeforeObject),
-		expect("and does not come back", true, strings.HasSuffix(r.Cancels.Course, gone)),
+		expect("and does not come back", true, strings.HasSuffix(r.Cancels.Course, stage.Gone)),
 		expect("the others stay UP in every response", "UP", r.SurvivorCourse),
 	}
 }

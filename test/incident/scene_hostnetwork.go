@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kureka/kureka/test/rig/instance"
+	"github.com/kureka/kureka/test/rig/stage"
 )
 
 // HostNetworkResult is what HostNetwork saw.
@@ -16,8 +17,8 @@ type HostNetworkResult struct {
 
 // HostNetwork starts a second host-network pod on a node, kills it and starts a
 // third one on its port. All three share the node's address.
-func HostNetwork(ctx context.Context, set Setting) (result HostNetworkResult, err error) {
-	s, err := NewStage(ctx, set, "host-network", 1)
+func HostNetwork(ctx context.Context, set stage.Setting) (result HostNetworkResult, err error) {
+	s, err := stage.New(ctx, set, "host-network", 1)
 	if err != nil {
 		return result, err
 	}
@@ -25,8 +26,8 @@ func HostNetwork(ctx context.Context, set Setting) (result HostNetworkResult, er
 	config := instance.Config{App: "edge", RenewalInterval: time.Second}
 	// An instance on a node's address is listed before the API says whose pod it is,
 	// so each pod is to be ready before anything is done to it.
-	create := func(name string, port uint16) (*Pod, error) {
-		p, err := s.Create(ctx, PodSpec{Name: name, Instance: config, Port: port, HostNetwork: true})
+	create := func(name string, port uint16) (*stage.Pod, error) {
+		p, err := s.Create(ctx, stage.PodSpec{Name: name, Instance: config, Port: port, HostNetwork: true})
 		if err == nil {
 			err = p.AwaitReady(ctx)
 		}
@@ -49,16 +50,16 @@ func HostNetwork(ctx context.Context, set Setting) (result HostNetworkResult, er
 		return result, err
 	}
 	set.Timeline.Mark("the second one dies abruptly")
-	if _, err := Die(ctx, []*Pod{second}); err != nil {
+	if _, err := stage.Die(ctx, []*stage.Pod{second}); err != nil {
 		return result, err
 	}
-	r, err := view.AwaitStatus(ctx, gone, second.ID)
+	r, err := view.AwaitStatus(ctx, stage.Gone, second.ID)
 	if err != nil {
 		return result, err
 	}
 	result.Second = view.Leaving(second.ID)
 	renews := func(context.Context) (bool, error) { return renewedSince(first.Process(), r.End), nil }
-	if err := until(ctx, "the first one to renew", renews); err != nil {
+	if err := stage.Until(ctx, "the first one to renew", renews); err != nil {
 		return result, err
 	}
 	result.Heard = true

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kureka/kureka/test/rig/instance"
+	"github.com/kureka/kureka/test/rig/stage"
 )
 
 // spotTaint is what the AWS node termination handler puts on a node whose spot
@@ -25,8 +26,8 @@ type NoticeResult struct {
 
 // SpotNotice puts the notice of a spot reclaim on one of two nodes and takes it
 // away again.
-func SpotNotice(ctx context.Context, set Setting) (result NoticeResult, err error) {
-	s, err := NewStage(ctx, set, "spot-notice", 2)
+func SpotNotice(ctx context.Context, set stage.Setting) (result NoticeResult, err error) {
+	s, err := stage.New(ctx, set, "spot-notice", 2)
 	if err != nil {
 		return result, err
 	}
@@ -37,10 +38,10 @@ func SpotNotice(ctx context.Context, set Setting) (result NoticeResult, err erro
 		return result, err
 	}
 	view := s.StartView(ctx, config.App, nil)
-	if _, err := view.AwaitStatus(ctx, "UP", ids(pods)...); err != nil {
+	if _, err := view.AwaitStatus(ctx, "UP", stage.IDs(pods)...); err != nil {
 		return result, err
 	}
-	var doomed, others []*Pod
+	var doomed, others []*stage.Pod
 	for i, p := range pods {
 		if i%2 == 0 {
 			doomed = append(doomed, p)
@@ -49,10 +50,10 @@ func SpotNotice(ctx context.Context, set Setting) (result NoticeResult, err erro
 		}
 	}
 
-	set.Timeline.Mark("%s gets the taint %s", s.nodes[0].name, spotTaint)
-	out := view.ExpectStatus("OUT_OF_SERVICE", ids(doomed)...)
+	set.Timeline.Mark("%s gets the taint %s", s.Nodes[0].Name, spotTaint)
+	out := view.ExpectStatus("OUT_OF_SERVICE", stage.IDs(doomed)...)
 	taint := corev1.Taint{Key: spotTaint, Value: "notice", Effect: corev1.TaintEffectNoSchedule}
-	if err := s.nodes[0].AddTaint(ctx, taint); err != nil {
+	if err := s.Nodes[0].AddTaint(ctx, taint); err != nil {
 		return result, err
 	}
 	acknowledged := time.Now()
@@ -63,8 +64,8 @@ func SpotNotice(ctx context.Context, set Setting) (result NoticeResult, err erro
 	result.Out = r.End.Sub(acknowledged)
 
 	set.Timeline.Mark("the taint is taken away: the reclaim was called off")
-	back := view.ExpectStatus("UP", ids(doomed)...)
-	if err := s.nodes[0].RemoveTaint(ctx, spotTaint); err != nil {
+	back := view.ExpectStatus("UP", stage.IDs(doomed)...)
+	if err := s.Nodes[0].RemoveTaint(ctx, spotTaint); err != nil {
 		return result, err
 	}
 	acknowledged = time.Now()
@@ -72,7 +73,7 @@ func SpotNotice(ctx context.Context, set Setting) (result NoticeResult, err erro
 		return result, err
 	}
 	result.Back = r.End.Sub(acknowledged)
-	result.Doomed, result.Others = view.Courses(ids(doomed)...), view.Courses(ids(others)...)
+	result.Doomed, result.Others = view.Courses(stage.IDs(doomed)...), view.Courses(stage.IDs(others)...)
 	return result, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kureka/kureka/test/rig/gateway"
 	"github.com/kureka/kureka/test/rig/instance"
+	"github.com/kureka/kureka/test/rig/stage"
 )
 
 // RestartResult is what OperatorRestart saw.
@@ -43,13 +44,13 @@ type RestartResult struct {
 // OperatorRestart kills an operator of its own with kill -9 under load and starts
 // it again with the automatic start gate. It keeps nothing on disk, so all
 // instances have to come back by themselves; they renew every 10, 30 and 45 s.
-func OperatorRestart(ctx context.Context, set Setting) (result RestartResult, err error) {
+func OperatorRestart(ctx context.Context, set stage.Setting) (result RestartResult, err error) {
 	result.Instances = 12
-	if set.Operator, err = set.Rig.StartManager(ctx, "kureka-restarted", "Off"); err != nil {
+	if set.Operator, err = set.Rig.StartManager(ctx, stage.OperatorOptions{Name: "kureka-restarted", Gate: "Off"}); err != nil {
 		return result, err
 	}
 	defer set.Operator.Kill()
-	s, err := NewStage(ctx, set, "restart", 3)
+	s, err := stage.New(ctx, set, "restart", 3)
 	if err != nil {
 		return result, err
 	}
@@ -63,7 +64,7 @@ func OperatorRestart(ctx context.Context, set Setting) (result RestartResult, er
 	}
 	set.Timeline.Mark("a pod dies abruptly after the restart")
 	victim := r.pods[0]
-	removals, err := dieAndBeForgotten(ctx, r.view, []*Pod{victim})
+	removals, err := dieAndBeForgotten(ctx, r.view, []*stage.Pod{victim})
 	if err != nil {
 		return result, err
 	}
@@ -75,10 +76,10 @@ func OperatorRestart(ctx context.Context, set Setting) (result RestartResult, er
 
 // restart is the stage of OperatorRestart.
 type restart struct {
-	*Stage
-	pods    []*Pod
-	ghost   *Pod
-	view    *View
+	*stage.Stage
+	pods    []*stage.Pod
+	ghost   *stage.Pod
+	view    *stage.View
 	gateway *gateway.Gateway
 
 	required atomic.Pointer[[]string] // what every list must have as UP
@@ -98,7 +99,7 @@ func (r *restart) prepare(ctx context.Context) (err error) {
 		}
 		r.pods = append(r.pods, more...)
 	}
-	r.ghost, err = r.Create(ctx, PodSpec{Name: "ghost", Instance: instance.Config{
+	r.ghost, err = r.Create(ctx, stage.PodSpec{Name: "ghost", Instance: instance.Config{
 		App: restartApp, RenewalInterval: time.Second, RegisterEvery: 2, OnTerm: instance.Ignore,
 	}})
 	if err != nil {
@@ -106,13 +107,13 @@ func (r *restart) prepare(ctx context.Context) (err error) {
 	}
 	r.KeepOrphans(true)
 	r.view = r.StartView(ctx, restartApp, r.check)
-	if _, err := r.view.AwaitStatus(ctx, "UP", append(ids(r.pods), r.ghost.ID)...); err != nil {
+	if _, err := r.view.AwaitStatus(ctx, "UP", append(stage.IDs(r.pods), r.ghost.ID)...); err != nil {
 		return err
 	}
 	if _, err := forceDeleted(ctx, r.view, r.ghost); err != nil {
 		return err
 	}
-	r.gateway = r.StartGateway(ctx, restartApp)
+	r.gateway = r.StartGateway(ctx, restartApp, fetchEvery)
 	return nil
 }
 
@@ -129,17 +130,17 @@ func (r *restart) check(response gateway.Response) {
 // restart kills the operator and starts it again, and returns when the gateway has
 // fetched from it.
 func (r *restart) restart(ctx context.Context, result *RestartResult) error {
-	living := ids(r.pods)
+	living := stage.IDs(r.pods)
 	r.required.Store(&living)
 	defer r.required.Store(nil)
 	var fewest atomic.Int32
 	fewest.Store(int32(len(r.gateway.Up())))
-	stop := r.every(ctx, poll, func(context.Context) { fewest.Store(min(fewest.Load(), int32(len(r.gateway.Up())))) })
+	stop := r.Every(ctx, stage.Poll, func(context.Context) { fewest.Store(min(fewest.Load(), int32(len(r.gateway.Up())))) })
 
 	r.Timeline.Mark("kill -9 of the operator")
 	kill, before := time.Now(), r.gateway.Calls()
 	r.Operator.Kill()
-	if err := pass(ctx, time.Second); err != nil {
+	if err := stage.Pass(ctx, time.Second); err != nil {
 		return err
 	}
 	if err := r.Operator.Start(ctx, "Auto"); err != nil {
@@ -151,7 +152,7 @@ func (r *restart) restart(ctx context.Context, result *RestartResult) error {
 		return err
 	}
 	r.Timeline.At(listed.End, "registry", "lists again: %d UP", listed.UpCount())
-	if err := pass(ctx, 7*time.Second); err != nil { // in which the gateway fetches
+	if err := stage.Pass(ctx, 7*time.Second); err != nil { // in which the gateway fetches
 		return err
 	}
 	stop()
@@ -170,7 +171,7 @@ func (r *restart) restart(ctx context.Context, result *RestartResult) error {
 // awaitList waits for the end of the start gate, which can be longer than any
 // other wait.
 func awaitList(ctx context.Context, listed *gateway.Expectation) (gateway.Response, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	ctx, cancel := context.WithTimeout(ctx, 2*stage.Patience)
 	defer cancel()
 	return listed.Wait(ctx)
 }
@@ -210,7 +211,7 @@ func (r RestartResult) Expectations() []Expectation {
 		expect("all instances come back by a heartbeat answered 404 and a registration", r.Instances, r.Returned),
 		expect("an instance that died before does not come back", "UP > gone", r.Ghost),
 		expect("though its process tries", true, r.GhostTried),
-		expect("a death after the restart is seen by the watch", true, strings.HasSuffix(r.Victim, gone)),
+		expect("a death after the restart is seen by the watch", true, strings.HasSuffix(r.Victim, stage.Gone)),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kureka/kureka/test/rig/gateway"
 	"github.com/kureka/kureka/test/rig/instance"
+	"github.com/kureka/kureka/test/rig/stage"
 )
 
 // ReuseResult is what AddressReuse saw.
@@ -28,8 +29,8 @@ type ReuseResult struct {
 
 // AddressReuse gives the address of a pod that died abruptly to a pod of another
 // service at once, while a gateway has not yet heard of the death.
-func AddressReuse(ctx context.Context, set Setting) (result ReuseResult, err error) {
-	s, err := NewStage(ctx, set, "reuse", 1)
+func AddressReuse(ctx context.Context, set stage.Setting) (result ReuseResult, err error) {
+	s, err := stage.New(ctx, set, "reuse", 1)
 	if err != nil {
 		return result, err
 	}
@@ -47,14 +48,14 @@ func AddressReuse(ctx context.Context, set Setting) (result ReuseResult, err err
 			both.Add(1)
 		}
 	})
-	if _, err := view.AwaitStatus(ctx, "UP", ids(pods)...); err != nil {
+	if _, err := view.AwaitStatus(ctx, "UP", stage.IDs(pods)...); err != nil {
 		return result, err
 	}
-	g := s.StartGateway(ctx, "stock")
-	if err := pass(ctx, time.Second); err != nil {
+	g := s.StartGateway(ctx, "stock", fetchEvery)
+	if err := stage.Pass(ctx, time.Second); err != nil {
 		return result, err
 	}
-	heir, err := s.bequeath(ctx, victim)
+	heir, err := bequeath(ctx, s, victim)
 	if err != nil {
 		return result, err
 	}
@@ -64,26 +65,26 @@ func AddressReuse(ctx context.Context, set Setting) (result ReuseResult, err err
 		return result, err
 	}
 	heirListed.Store(&r.End)
-	if err := result.followCalls(ctx, g, victim, heir); err != nil {
+	if err := result.followCalls(ctx, s, g, victim, heir); err != nil {
 		return result, err
 	}
 	result.Both = int(both.Load())
-	result.Victim, result.Others = view.Leaving(victim.ID), view.Courses(ids(pods[1:])...)
+	result.Victim, result.Others = view.Leaving(victim.ID), view.Courses(stage.IDs(pods[1:])...)
 	result.Heir = reports.Course(heir.ID)
 	return result, nil
 }
 
 // bequeath ends a pod abruptly and creates one of another service with its
 // address.
-func (s *Stage) bequeath(ctx context.Context, victim *Pod) (heir *Pod, err error) {
+func bequeath(ctx context.Context, s *stage.Stage, victim *stage.Pod) (heir *stage.Pod, err error) {
 	address := victim.Process().Config.Address.Addr()
 	s.Timeline.Mark("%s dies abruptly; a pod of another service gets its address, %s", victim.Name, address)
-	if _, err := Die(ctx, []*Pod{victim}); err != nil {
+	if _, err := stage.Die(ctx, []*stage.Pod{victim}); err != nil {
 		return nil, err
 	}
 	// If its registration comes before the API shows whose address that is now, it is
 	// taken for the dead one's, and only its next heartbeat tells it to register.
-	return s.Create(ctx, PodSpec{
+	return s.Create(ctx, stage.PodSpec{
 		Name:     "reports-1",
 		Instance: instance.Config{App: "reports", RenewalInterval: 2 * time.Second},
 		Address:  address.String(),
@@ -92,15 +93,15 @@ func (s *Stage) bequeath(ctx context.Context, victim *Pod) (heir *Pod, err error
 
 // followCalls counts the calls that go to the heir until some time after the
 // gateway was told of it.
-func (r *ReuseResult) followCalls(ctx context.Context, g *gateway.Gateway, victim, heir *Pod) error {
+func (r *ReuseResult) followCalls(ctx context.Context, s *stage.Stage, g *gateway.Gateway, victim, heir *stage.Pod) error {
 	knows := func(context.Context) (bool, error) { return g.Knows("reports", heir.ID), nil }
-	if err := until(ctx, "the gateway to be told of the new pod", knows); err != nil {
+	if err := stage.Until(ctx, "the gateway to be told of the new pod", knows); err != nil {
 		return err
 	}
 	dropped := g.DroppedAt(victim.ID)
 	r.KnewBoth = dropped.IsZero()
-	victim.stage.Timeline.Add("gateway", "knows the new pod; %d calls for stock had gone to it", g.Calls().Wrong)
-	if err := pass(ctx, 2*time.Second); err != nil { // in which it could call it again
+	s.Timeline.Add("gateway", "knows the new pod; %d calls for stock had gone to it", g.Calls().Wrong)
+	if err := stage.Pass(ctx, 2*time.Second); err != nil { // in which it could call it again
 		return err
 	}
 	calls := g.Calls()

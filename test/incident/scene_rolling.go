@@ -9,6 +9,7 @@ import (
 
 	"github.com/kureka/kureka/test/rig/gateway"
 	"github.com/kureka/kureka/test/rig/instance"
+	"github.com/kureka/kureka/test/rig/stage"
 )
 
 // RollingResult is what RollingReplacement saw.
@@ -31,8 +32,8 @@ const (
 
 // RollingReplacement replaces all six pods of a service under load, two at a time:
 // new ones first, then the old ones end gracefully. There are no preStop hooks.
-func RollingReplacement(ctx context.Context, set Setting) (result RollingResult, err error) {
-	s, err := NewStage(ctx, set, "rolling", 2)
+func RollingReplacement(ctx context.Context, set stage.Setting) (result RollingResult, err error) {
+	s, err := stage.New(ctx, set, "rolling", 2)
 	if err != nil {
 		return result, err
 	}
@@ -47,27 +48,27 @@ func RollingReplacement(ctx context.Context, set Setting) (result RollingResult,
 	if err := l.enter(ctx, old); err != nil {
 		return result, err
 	}
-	if _, err := view.AwaitStatus(ctx, "UP", ids(old)...); err != nil {
+	if _, err := view.AwaitStatus(ctx, "UP", stage.IDs(old)...); err != nil {
 		return result, err
 	}
-	g := s.StartGateway(ctx, config.App)
+	g := s.StartGateway(ctx, config.App, fetchEvery)
 	l.begin()
 	set.Timeline.Mark("all %d pods are replaced, %d at a time", rollingSize, rollingSurge)
-	fresh, err := s.replace(ctx, &l, old, config)
+	fresh, err := replace(ctx, s, &l, old, config)
 	if err != nil {
 		return result, err
 	}
-	if _, err := view.AwaitStatus(ctx, gone, ids(old)...); err != nil {
+	if _, err := view.AwaitStatus(ctx, stage.Gone, stage.IDs(old)...); err != nil {
 		return result, err
 	}
 	result.Replaced, result.Calls = rollingSize, g.Calls()
-	result.Old, result.New = view.Leaving(ids(old)...), view.Courses(ids(fresh)...)
+	result.Old, result.New = view.Leaving(stage.IDs(old)...), view.Courses(stage.IDs(fresh)...)
 	result.Responses, result.FewestUp, result.Missing = l.sum()
 	return result, nil
 }
 
 // replace returns the new pods once the API has none of the old ones any more.
-func (s *Stage) replace(ctx context.Context, l *ledger, old []*Pod, config instance.Config) (fresh []*Pod, err error) {
+func replace(ctx context.Context, s *stage.Stage, l *ledger, old []*stage.Pod, config instance.Config) (fresh []*stage.Pod, err error) {
 	for leaving := range slices.Chunk(old, rollingSurge) {
 		added, err := s.CreateMany(ctx, 1+len(old)+len(fresh), len(leaving), config)
 		if err != nil {
@@ -106,13 +107,13 @@ type ledger struct {
 }
 
 // enter waits until the pods have to be listed.
-func (l *ledger) enter(ctx context.Context, pods []*Pod) error {
+func (l *ledger) enter(ctx context.Context, pods []*stage.Pod) error {
 	for _, p := range pods {
 		if err := p.AwaitReady(ctx); err != nil {
 			return err
 		}
-		accepted := func(context.Context) (bool, error) { return !p.stage.heardAt(p).IsZero(), nil }
-		if err := until(ctx, p.Name+" to be registered", accepted); err != nil {
+		accepted := func(context.Context) (bool, error) { return !p.HeardAt().IsZero(), nil }
+		if err := stage.Until(ctx, p.Name+" to be registered", accepted); err != nil {
 			return err
 		}
 		l.mu.Lock()
@@ -126,7 +127,7 @@ func (l *ledger) enter(ctx context.Context, pods []*Pod) error {
 }
 
 // leave says that a pod is about to be deleted.
-func (l *ledger) leave(p *Pod) {
+func (l *ledger) leave(p *stage.Pod) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.before[p.ID] = time.Now()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kureka/kureka/test/rig/gateway"
 	"github.com/kureka/kureka/test/rig/instance"
+	"github.com/kureka/kureka/test/rig/stage"
 )
 
 // What a dead instance tries at least before Haunting ends.
@@ -30,8 +31,8 @@ type HauntingResult struct {
 // Haunting removes one of three pods by force while its process lives on. It
 // heartbeats every second, registers anew with every third heartbeat and ignores
 // SIGTERM. The scene goes on until enough is closed.
-func Haunting(ctx context.Context, set Setting, enough <-chan struct{}) (result HauntingResult, err error) {
-	s, err := NewStage(ctx, set, "zombie", 1)
+func Haunting(ctx context.Context, set stage.Setting, enough <-chan struct{}) (result HauntingResult, err error) {
+	s, err := stage.New(ctx, set, "zombie", 1)
 	if err != nil {
 		return result, err
 	}
@@ -49,7 +50,7 @@ func Haunting(ctx context.Context, set Setting, enough <-chan struct{}) (result 
 	ghost := ghosts[0]
 	s.KeepOrphans(true)
 	view := s.StartView(ctx, config.App, nil)
-	if _, err := view.AwaitStatus(ctx, "UP", ids(append(ghosts, living...))...); err != nil {
+	if _, err := view.AwaitStatus(ctx, "UP", stage.IDs(append(ghosts, living...))...); err != nil {
 		return result, err
 	}
 	set.Timeline.Mark("%s is force-deleted; its process lives on and wants back", ghost.Name)
@@ -57,7 +58,7 @@ func Haunting(ctx context.Context, set Setting, enough <-chan struct{}) (result 
 	if err != nil {
 		return result, err
 	}
-	err = until(ctx, "the dead instance to try and come back", func(context.Context) (bool, error) {
+	err = stage.Until(ctx, "the dead instance to try and come back", func(context.Context) (bool, error) {
 		result.attempts(ghost.Process(), removed)
 		return result.Heartbeats >= leastHeartbeats && result.Registrations >= leastRegistrations, nil
 	})
@@ -77,15 +78,15 @@ func Haunting(ctx context.Context, set Setting, enough <-chan struct{}) (result 
 	}
 	result.Lasted = time.Since(removed)
 	result.Alive = ghost.Process().Serving()
-	result.Ghost, result.Living = view.Leaving(ghost.ID), view.Courses(ids(living)...)
+	result.Ghost, result.Living = view.Leaving(ghost.ID), view.Courses(stage.IDs(living)...)
 	set.Timeline.Add("instance", "%s sent %d heartbeats and %d registrations since", ghost.Name, result.Heartbeats, result.Registrations)
 	return result, nil
 }
 
 // forceDeleted removes a pod's object, leaves its process alone and returns when
 // the first response without the instance had arrived.
-func forceDeleted(ctx context.Context, view *View, p *Pod) (time.Time, error) {
-	forgotten := view.ExpectStatus(gone, p.ID)
+func forceDeleted(ctx context.Context, view *stage.View, p *stage.Pod) (time.Time, error) {
+	forgotten := view.ExpectStatus(stage.Gone, p.ID)
 	if _, err := p.ForceDelete(ctx); err != nil {
 		return time.Time{}, err
 	}

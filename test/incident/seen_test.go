@@ -50,28 +50,6 @@ func TestLedger_notesWhoIsMissingDuringTheWholeRequest(t *testing.T) {
 	}
 }
 
-func TestView_tellsTheCourseOfAnInstance(t *testing.T) {
-	v := &View{timeline: NewTimeline(), app: "orders", sightings: map[string][]Sighting{}}
-	out := response(3, 4, "other")
-	out.Statuses["a"] = "OUT_OF_SERVICE"
-	for _, r := range []gateway.Response{
-		response(1, 2, "a", "other"), response(2, 3, "a", "other"), out,
-		{Start: at(4), End: at(5), Code: 503},
-		{Start: at(5), End: at(6), Code: 200},
-		response(6, 7, "other"),
-	} {
-		v.take(r)
-	}
-	got := []string{v.Course("a"), v.Leaving("a"), v.Courses("a", "other", "other"), v.Course("nobody")}
-	want := []string{"UP > OUT_OF_SERVICE > gone", "UP > gone", "UP; UP > OUT_OF_SERVICE > gone", "never listed"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("courses differ (-want +got):\n%s", diff)
-	}
-	if at(7) != v.First("a", gone) || v.Garbled() != 1 {
-		t.Errorf("gone at %v with %d garbled answers, want %v with 1", v.First("a", gone), v.Garbled(), at(7))
-	}
-}
-
 func TestSpread_hasTheMiddleOfWhatWasMeasured(t *testing.T) {
 	s := Spread{30 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond}
 	if got, want := s.String(), "min 10ms, median 20ms, max 30ms of 3"; got != want {

@@ -55,7 +55,7 @@ func (c *ControlPlane) startControllerManager(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := writeKubeconfig(config, c.path(managerKubeconfigFile)); err != nil {
+	if err := WriteKubeconfig(config, c.path(managerKubeconfigFile)); err != nil {
 		return err
 	}
 	port, err := freePort(ctx, c.options.Address)
@@ -98,10 +98,11 @@ func healthy(url string) func(context.Context) error {
 
 // Kubeconfig writes the administrator's kubeconfig to path.
 func (c *ControlPlane) Kubeconfig(path string) error {
-	return writeKubeconfig(c.admin, path)
+	return WriteKubeconfig(c.admin, path)
 }
 
-func writeKubeconfig(config *rest.Config, path string) error {
+// WriteKubeconfig writes a kubeconfig to path that is as good as config.
+func WriteKubeconfig(config *rest.Config, path string) error {
 	const name = "kureka"
 	file := clientcmdapi.Config{
 		Clusters: map[string]*clientcmdapi.Cluster{name: {

@@ -1,4 +1,4 @@
-package incident
+package stage
 
 import (
 	"context"
@@ -8,18 +8,19 @@ import (
 )
 
 const (
-	// patience bounds every single wait. It is no expectation about time: a machine
+	// Patience bounds every single wait. It is no expectation about time: a machine
 	// that is busy with something else may need most of it.
-	patience = 90 * time.Second
-	poll     = 20 * time.Millisecond
+	Patience = 90 * time.Second
+	// Poll is the pause between two looks at something.
+	Poll = 20 * time.Millisecond
 )
 
-// until asks again and again until the answer is yes. The error of a wait that
+// Until asks again and again until the answer is yes. The error of a wait that
 // was given up says for what.
-func until(ctx context.Context, what string, ask func(context.Context) (bool, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func Until(ctx context.Context, what string, ask func(context.Context) (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
-	ticker := time.NewTicker(poll)
+	ticker := time.NewTicker(Poll)
 	defer ticker.Stop()
 	for {
 		yes, err := ask(ctx)
@@ -37,8 +38,8 @@ func until(ctx context.Context, what string, ask func(context.Context) (bool, er
 	}
 }
 
-// pass lets time pass, so that what must not happen has the chance to.
-func pass(ctx context.Context, d time.Duration) error {
+// Pass lets time pass, so that what must not happen has the chance to.
+func Pass(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

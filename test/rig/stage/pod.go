@@ -1,4 +1,4 @@
-package incident
+package stage
 
 import (
 	"context"
@@ -42,7 +42,7 @@ type PodSpec struct {
 // Create creates a pod.
 func (s *Stage) Create(ctx context.Context, spec PodSpec) (*Pod, error) {
 	if spec.Port == 0 {
-		spec.Port = instancePort
+		spec.Port = InstancePort
 	}
 	spec.Instance.Registry = s.Operator.URL()
 	container, err := instance.Container(spec.Instance, spec.Port)
@@ -52,7 +52,7 @@ func (s *Stage) Create(ctx context.Context, spec PodSpec) (*Pod, error) {
 	wanted := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: spec.Name, Labels: map[string]string{"app": spec.Instance.App}},
 		Spec: corev1.PodSpec{
-			NodeName:    s.nodes[spec.Node].name,
+			NodeName:    s.Nodes[spec.Node].Name,
 			HostNetwork: spec.HostNetwork,
 			Containers:  []corev1.Container{container},
 		},
@@ -62,10 +62,10 @@ func (s *Stage) Create(ctx context.Context, spec PodSpec) (*Pod, error) {
 	}
 	host := spec.Name
 	if spec.HostNetwork {
-		host = s.nodes[spec.Node].name
+		host = s.Nodes[spec.Node].Name
 		wanted.Spec.Containers[0].Ports[0].HostPort = int32(spec.Port)
 	}
-	created, err := s.Rig.client.CoreV1().Pods(s.namespace).Create(ctx, wanted, metav1.CreateOptions{})
+	created, err := s.Rig.Client.CoreV1().Pods(s.Namespace).Create(ctx, wanted, metav1.CreateOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("creating pod %s: %w", spec.Name, err)
 	}
@@ -79,7 +79,7 @@ func (s *Stage) Create(ctx context.Context, spec PodSpec) (*Pod, error) {
 func (s *Stage) CreateMany(ctx context.Context, first, n int, config instance.Config) ([]*Pod, error) {
 	var pods []*Pod
 	for i := first; i < first+n; i++ {
-		p, err := s.Create(ctx, PodSpec{Name: fmt.Sprintf("%s-%d", config.App, i), Node: i % len(s.nodes), Instance: config})
+		p, err := s.Create(ctx, PodSpec{Name: fmt.Sprintf("%s-%d", config.App, i), Node: i % len(s.Nodes), Instance: config})
 		if err != nil {
 			return nil, err
 		}
@@ -88,9 +88,9 @@ func (s *Stage) CreateMany(ctx context.Context, first, n int, config instance.Co
 	return pods, nil
 }
 
-// get reads the pod as it is; it is nil when there is none with this UID.
-func (p *Pod) get(ctx context.Context) (*corev1.Pod, error) {
-	pod, err := p.stage.Rig.client.CoreV1().Pods(p.stage.namespace).Get(ctx, p.Name, metav1.GetOptions{})
+// Get reads the pod as it is; it is nil when there is none with this UID.
+func (p *Pod) Get(ctx context.Context) (*corev1.Pod, error) {
+	pod, err := p.stage.Rig.Client.CoreV1().Pods(p.stage.Namespace).Get(ctx, p.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && pod.UID != p.UID {
 		return nil, nil
 	}
@@ -102,8 +102,8 @@ func (p *Pod) get(ctx context.Context) (*corev1.Pod, error) {
 
 // AwaitReady waits until the API says that the pod is ready.
 func (p *Pod) AwaitReady(ctx context.Context) error {
-	return until(ctx, "pod "+p.Name+" to be ready", func(ctx context.Context) (bool, error) {
-		pod, err := p.get(ctx)
+	return Until(ctx, "pod "+p.Name+" to be ready", func(ctx context.Context) (bool, error) {
+		pod, err := p.Get(ctx)
 		if pod == nil {
 			return false, err
 		}
@@ -118,8 +118,8 @@ func (p *Pod) AwaitReady(ctx context.Context) error {
 
 // AwaitGone waits until the API does not have the pod any more.
 func (p *Pod) AwaitGone(ctx context.Context) error {
-	return until(ctx, "pod "+p.Name+" to be gone", func(ctx context.Context) (bool, error) {
-		pod, err := p.get(ctx)
+	return Until(ctx, "pod "+p.Name+" to be gone", func(ctx context.Context) (bool, error) {
+		pod, err := p.Get(ctx)
 		return pod == nil && err == nil, err
 	})
 }
@@ -138,11 +138,19 @@ func (p *Pod) ForceDelete(ctx context.Context) (acknowledged time.Time, err erro
 
 func (p *Pod) delete(ctx context.Context, options metav1.DeleteOptions) (time.Time, error) {
 	options.Preconditions = &metav1.Preconditions{UID: &p.UID}
-	err := p.stage.Rig.client.CoreV1().Pods(p.stage.namespace).Delete(ctx, p.Name, options)
+	err := p.stage.Rig.Client.CoreV1().Pods(p.stage.Namespace).Delete(ctx, p.Name, options)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("deleting pod %s: %w", p.Name, err)
 	}
 	return time.Now(), nil
+}
+
+// HeardAt returns when we learned that the registry first took note of the pod
+// being UP, the zero time if it did not.
+func (p *Pod) HeardAt() time.Time {
+	p.stage.mu.Lock()
+	defer p.stage.mu.Unlock()
+	return p.stage.heard[p.UID]
 }
 
 // Process is the pod's latest process, nil before the first.
@@ -171,8 +179,8 @@ func Die(ctx context.Context, pods []*Pod) ([]time.Time, error) {
 	return acknowledged, nil
 }
 
-// ids are the instance ids of pods.
-func ids(pods []*Pod) []string {
+// IDs are the instance ids of pods.
+func IDs(pods []*Pod) []string {
 	out := make([]string, len(pods))
 	for i, p := range pods {
 		out[i] = p.ID

@@ -1,4 +1,4 @@
-package incident
+package stage
 
 import (
 	"cmp"
@@ -13,15 +13,16 @@ import (
 	"github.com/kureka/kureka/test/rig/gateway"
 )
 
-// gone stands for the absence of an instance in its course.
-const gone = "gone"
+// Gone stands for the absence of an instance in its course.
+const Gone = "gone"
 
 // View is what every response of the registry says about one application. Its
 // methods may be called from several goroutines.
 type View struct {
 	*gateway.Prober
-	timeline *Timeline
-	app      string
+	// Timeline is told what changes, App is the application.
+	Timeline *Timeline
+	App      string
 
 	mu        sync.Mutex
 	muted     bool
@@ -32,14 +33,14 @@ type View struct {
 
 // Sighting is the first response that shows an instance in another status.
 type Sighting struct {
-	Status string // or gone
+	Status string // or Gone
 	At     time.Time
 }
 
 // StartView reads an application every 5 ms until the stage closes. check, which
 // may be nil, is called with every response and must not block.
 func (s *Stage) StartView(ctx context.Context, app string, check func(gateway.Response)) *View {
-	v := &View{timeline: s.Timeline, app: app, sightings: map[string][]Sighting{}}
+	v := &View{Timeline: s.Timeline, App: app, sightings: map[string][]Sighting{}}
 	v.Prober = gateway.StartProber(ctx, gateway.ProberOptions{
 		Registry: s.Operator.URL(),
 		App:      app,
@@ -51,7 +52,7 @@ func (s *Stage) StartView(ctx context.Context, app string, check func(gateway.Re
 			}
 		},
 	})
-	s.onClose(v.Stop)
+	s.OnClose(v.Stop)
 	return v
 }
 
@@ -74,8 +75,8 @@ func (v *View) take(r gateway.Response) {
 	}
 	for id := range v.last {
 		if _, listed := r.Statuses[id]; !listed {
-			v.sight(id, gone, r.End)
-			changed[gone] = append(changed[gone], id)
+			v.sight(id, Gone, r.End)
+			changed[Gone] = append(changed[Gone], id)
 		}
 	}
 	v.last = r.Statuses
@@ -83,7 +84,7 @@ func (v *View) take(r gateway.Response) {
 		return
 	}
 	for _, status := range slices.Sorted(maps.Keys(changed)) {
-		v.timeline.At(r.End, "registry", "%s: %s (%d UP)", status, v.names(changed[status]), r.UpCount())
+		v.Timeline.At(r.End, "registry", "%s: %s (%d UP)", status, v.names(changed[status]), r.UpCount())
 	}
 }
 
@@ -98,7 +99,7 @@ func (v *View) Mute() {
 func (v *View) names(ids []string) string {
 	names := make([]string, 0, len(ids))
 	for _, id := range ids {
-		names = append(names, strings.TrimSuffix(id, fmt.Sprintf(":%s:%d", v.app, instancePort)))
+		names = append(names, strings.TrimSuffix(id, fmt.Sprintf(":%s:%d", v.App, InstancePort)))
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	return strings.Join(names, " ")
@@ -132,7 +133,7 @@ func (v *View) Leaving(ids ...string) string {
 	for _, id := range ids {
 		courses = append(courses, strings.Replace(v.Course(id), " > OUT_OF_SERVICE > gone", " > gone", 1))
 	}
-	return distinct(courses)
+	return Distinct(courses)
 }
 
 // Courses are the different courses of several instances.
@@ -141,7 +142,7 @@ func (v *View) Courses(ids ...string) string {
 	for _, id := range ids {
 		courses = append(courses, v.Course(id))
 	}
-	return distinct(courses)
+	return Distinct(courses)
 }
 
 // First returns when a response first showed an instance in a status, the zero
@@ -172,22 +173,27 @@ type Expecting struct {
 }
 
 // ExpectStatus begins to wait for all instances to be in a status, which may be
-// gone.
+// Gone.
 func (v *View) ExpectStatus(status string, ids ...string) *Expecting {
 	matches := func(r gateway.Response) bool {
 		for _, id := range ids {
-			if status == gone && !r.Lacks(id) || status != gone && r.Statuses[id] != status {
+			if status == Gone && !r.Lacks(id) || status != Gone && r.Statuses[id] != status {
 				return false
 			}
 		}
 		return r.Listed
 	}
-	return &Expecting{v.Expect(matches), fmt.Sprintf("%s of %s", status, strings.Join(ids, " ")), v}
+	return v.ExpectThat(fmt.Sprintf("%s of %s", status, strings.Join(ids, " ")), matches)
+}
+
+// ExpectThat begins to wait for a response that matches; what says what for.
+func (v *View) ExpectThat(what string, matches func(gateway.Response) bool) *Expecting {
+	return &Expecting{v.Expect(matches), what, v}
 }
 
 // Wait returns the response once it has come.
 func (e *Expecting) Wait(ctx context.Context) (gateway.Response, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	r, err := e.Expectation.Wait(ctx)
 	if err != nil {
@@ -196,7 +202,14 @@ func (e *Expecting) Wait(ctx context.Context) (gateway.Response, error) {
 	return r, nil
 }
 
-// AwaitStatus waits for all instances to be in a status, which may be gone.
+// AwaitStatus waits for all instances to be in a status, which may be Gone.
 func (v *View) AwaitStatus(ctx context.Context, status string, ids ...string) (gateway.Response, error) {
 	return v.ExpectStatus(status, ids...).Wait(ctx)
+}
+
+// Distinct joins the different values of a list, for a one-line comparison.
+func Distinct(values []string) string {
+	values = slices.Clone(values)
+	slices.Sort(values)
+	return strings.Join(slices.Compact(values), "; ")
 }

@@ -1,4 +1,4 @@
-package incident
+package stage
 
 import (
 	"context"
@@ -9,12 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// tellEvents adds the operator's Events in the stage's namespace to the timeline
+// TellEvents adds the operator's Events in the stage's namespace to the timeline
 // until stop is called or the stage closes. Events may be lost, so nothing depends
 // on them.
-func (s *Stage) tellEvents(ctx context.Context) (stop func()) {
+func (s *Stage) TellEvents(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	events, err := s.Rig.client.EventsV1().Events(s.namespace).Watch(ctx, metav1.ListOptions{})
+	events, err := s.Rig.Client.EventsV1().Events(s.Namespace).Watch(ctx, metav1.ListOptions{})
 	if err != nil {
 		s.Timeline.Add("api", "no Events: %v", err)
 		cancel()
@@ -34,13 +34,13 @@ func (s *Stage) tellEvents(ctx context.Context) (stop func()) {
 		cancel()
 		<-done
 	}
-	s.onClose(stop)
+	s.OnClose(stop)
 	return stop
 }
 
-// tellRenewals adds to the timeline what self-preservation sees.
-func (s *Stage) tellRenewals(ctx context.Context) {
-	expected, received, err := s.Operator.Renewals(ctx, s.namespace)
+// TellRenewals adds to the timeline what self-preservation sees.
+func (s *Stage) TellRenewals(ctx context.Context) {
+	expected, received, err := s.Operator.Renewals(ctx, s.Namespace)
 	if err != nil {
 		s.Timeline.Add("registry", "no figures: %v", err)
 		return
@@ -48,15 +48,15 @@ func (s *Stage) tellRenewals(ctx context.Context) {
 	s.Timeline.Add("registry", "self-preservation expects %.0f renewals a minute here and gets %.0f", expected, received)
 }
 
-// watchEngaged notes until the stage closes whether self-preservation was ever
+// WatchEngaged notes until the stage closes whether self-preservation was ever
 // engaged for the stage's namespace.
-func (s *Stage) watchEngaged(ctx context.Context) (ever func() bool) {
+func (s *Stage) WatchEngaged(ctx context.Context) (ever func() bool) {
 	var engaged atomic.Bool
-	s.every(ctx, 100*time.Millisecond, func(ctx context.Context) {
-		now, err := s.Operator.Engaged(ctx, s.namespace)
+	s.Every(ctx, 100*time.Millisecond, func(ctx context.Context) {
+		now, err := s.Operator.Engaged(ctx, s.Namespace)
 		if err == nil && now && !engaged.Swap(true) {
 			s.Timeline.Add("registry", "self-preservation is engaged and holds all leases")
-			s.tellRenewals(ctx)
+			s.TellRenewals(ctx)
 		}
 	})
 	return engaged.Load

@@ -1,4 +1,4 @@
-package incident
+package stage
 
 import (
 	"context"
@@ -23,21 +23,31 @@ import (
 // Rig is what all scenes of a run share. Its methods may be called from several
 // goroutines.
 type Rig struct {
-	dir        string
-	program    string // the product
-	kubeconfig string
-	network    string // the first two numbers of every address
-	plane      *controlplane.ControlPlane
-	client     kubernetes.Interface
-	stages     atomic.Int32
-	operators  atomic.Int32
+	Plane  *controlplane.ControlPlane
+	Client kubernetes.Interface // an administrator's
+
+	dir       string
+	program   string // the product
+	network   string // the first two numbers of every address
+	stages    atomic.Int32
+	operators atomic.Int32
 
 	mu      sync.Mutex
 	closers []func() error
 }
 
+// Options say what control plane a rig has.
+type Options struct {
+	// Compressed makes the node controllers hasty; else their timers are those of
+	// a cluster.
+	Compressed bool
+	// APIServerArgs and ControllerManagerArgs are appended to the flags.
+	APIServerArgs         []string
+	ControllerManagerArgs []string
+}
+
 // Start runs the control plane. Prepare must have been called.
-func Start(ctx context.Context, log io.Writer) (*Rig, error) {
+func Start(ctx context.Context, log io.Writer, options Options) (*Rig, error) {
 	program := os.Getenv(programEnv)
 	if program == "" {
 		return nil, errors.New("starting the rig: there is no program to test; call Prepare first")
@@ -46,14 +56,14 @@ func Start(ctx context.Context, log io.Writer) (*Rig, error) {
 	if !netns.Inside() {
 		r.network = "127.99"
 	}
-	if err := r.start(ctx, log); err != nil {
+	if err := r.start(ctx, log, options); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the rig: %w", err), r.Close())
 	}
 	return r, nil
 }
 
-func (r *Rig) start(ctx context.Context, log io.Writer) error {
-	dir, err := os.MkdirTemp("", "kureka-incident-")
+func (r *Rig) start(ctx context.Context, log io.Writer, options Options) error {
+	dir, err := os.MkdirTemp("", "kureka-stage-")
 	if err != nil {
 		return fmt.Errorf("creating a temporary folder: %w", err)
 	}
@@ -63,29 +73,31 @@ func (r *Rig) start(ctx context.Context, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// The nodes of the scenes live, so nothing asks for hasty node controllers.
-	r.plane, err = controlplane.Start(ctx, controlplane.Options{
+	timers := controlplane.Stock
+	if options.Compressed {
+		timers = controlplane.Compressed
+	}
+	r.Plane, err = controlplane.Start(ctx, controlplane.Options{
 		Binaries: binaries,
 		Dir:      filepath.Join(dir, "controlplane"),
-		Timers:   controlplane.Stock,
+		Timers:   timers,
+
+		APIServerArgs:         options.APIServerArgs,
+		ControllerManagerArgs: options.ControllerManagerArgs,
 	})
 	if err != nil {
 		return err
 	}
-	r.keep(r.plane.Stop)
-	r.kubeconfig = filepath.Join(dir, "kubeconfig")
-	if err := r.plane.Kubeconfig(r.kubeconfig); err != nil {
-		return err
-	}
-	if r.client, err = kubernetes.NewForConfig(r.plane.Config()); err != nil {
+	r.keep(r.Plane.Stop)
+	if r.Client, err = kubernetes.NewForConfig(r.Plane.Config()); err != nil {
 		return fmt.Errorf("making the rig's client: %w", err)
 	}
-	return r.createNamespace(ctx, systemNamespace)
+	return r.createNamespace(ctx, SystemNamespace)
 }
 
 func (r *Rig) createNamespace(ctx context.Context, name string) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	_, err := r.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+	_, err := r.Client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating namespace %s: %w", name, err)
 	}

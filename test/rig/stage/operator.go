@@ -1,4 +1,4 @@
-package incident
+package stage
 
 import (
 	"bufio"
@@ -15,11 +15,15 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/client-go/rest"
+
+	"github.com/kureka/kureka/test/rig/controlplane"
 	"github.com/kureka/kureka/test/rig/instance/child"
 )
 
-// systemNamespace is where the operator keeps its own Lease.
-const systemNamespace = "kureka-system"
+// SystemNamespace is where the operators keep their own Leases, each under its
+// name.
+const SystemNamespace = "kureka-system"
 
 // Operator is the program under test as a process, on addresses of its own. Its
 // methods may be called from several goroutines.
@@ -35,12 +39,31 @@ type Operator struct {
 	process *child.Process
 }
 
+// OperatorOptions describe an operator.
+type OperatorOptions struct {
+	// Name is its own among the operators of a rig.
+	Name string
+	// Gate is its --start-gate.
+	Gate string
+	// Config says how it reaches the API server and as whom; nil means directly, as
+	// an administrator.
+	Config *rest.Config
+	// Args are further flags.
+	Args []string
+}
+
 // StartManager runs the program as an operator of the rig's cluster and returns
-// once it takes registrations. gate is its --start-gate. Every operator of a rig
-// has a name of its own.
-func (r *Rig) StartManager(ctx context.Context, name, gate string) (*Operator, error) {
-	return r.startOperator(ctx, name, gate, "manager",
-		"--kubeconfig", r.kubeconfig, "--namespace", systemNamespace, "--canary-lease", name)
+// once it takes registrations.
+func (r *Rig) StartManager(ctx context.Context, options OperatorOptions) (*Operator, error) {
+	if options.Config == nil {
+		options.Config = r.Plane.Config()
+	}
+	kubeconfig := filepath.Join(r.dir, options.Name+".kubeconfig")
+	if err := controlplane.WriteKubeconfig(options.Config, kubeconfig); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", options.Name, err)
+	}
+	args := append([]string{"--kubeconfig", kubeconfig, "--namespace", SystemNamespace, "--canary-lease", options.Name}, options.Args...)
+	return r.startOperator(ctx, options.Name, options.Gate, "manager", args...)
 }
 
 // StartStandalone runs the program as a registry that sees no cluster.
@@ -89,7 +112,7 @@ func (o *Operator) Start(ctx context.Context, gate string) error {
 	o.mu.Lock()
 	o.process = p
 	o.mu.Unlock()
-	err = until(ctx, "operator "+o.name+" to be ready", func(ctx context.Context) (bool, error) {
+	err = Until(ctx, "operator "+o.name+" to be ready", func(ctx context.Context) (bool, error) {
 		select {
 		case <-p.Done():
 			return false, fmt.Errorf("it ended with code %d\n%s", p.ExitCode(), o.LogTail())

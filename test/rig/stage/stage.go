@@ -1,4 +1,4 @@
-package incident
+package stage
 
 import (
 	"context"
@@ -23,8 +23,8 @@ const (
 	// there are addresses for.
 	maxNodes  = 4
 	maxStages = 56
-	// instancePort is what every instance listens on that has an address of its own.
-	instancePort = 8080
+	// InstancePort is what every instance listens on that has an address of its own.
+	InstancePort = 8080
 )
 
 // Setting is what a scene is given to play with.
@@ -38,32 +38,35 @@ type Setting struct {
 // several goroutines.
 type Stage struct {
 	Setting
-	namespace string
-	index     int
-	runtime   instance.Runtime
-	nodes     []*node
+	// Namespace is empty for a stage outside the cluster.
+	Namespace string
+	Nodes     []*Node
+
+	index   int
+	runtime instance.Runtime
 
 	mu      sync.Mutex
 	closers []func()
 	heard   map[types.UID]time.Time // when we learned that the registry had taken an UP
 }
 
-type node struct {
+// Node is a node with its kubelet.
+type Node struct {
 	*kubelet.Kubelet
-	name string
-	ip   string
+	Name string
+	IP   string
 }
 
-// NewStage makes a namespace and starts that many nodes. The caller closes it,
+// New makes a namespace and starts that many nodes. The caller closes it,
 // also after an error in the scene.
-func NewStage(ctx context.Context, set Setting, name string, nodes int) (*Stage, error) {
+func New(ctx context.Context, set Setting, name string, nodes int) (*Stage, error) {
 	s := &Stage{Setting: set, index: int(set.Rig.stages.Add(1)), heard: map[types.UID]time.Time{}}
 	if nodes > maxNodes || s.index > maxStages {
 		return nil, errors.New("making a stage: out of addresses")
 	}
-	s.namespace = fmt.Sprintf("%s-%d", name, s.index)
+	s.Namespace = fmt.Sprintf("%s-%d", name, s.index)
 	s.runtime.Observe = s.observe
-	if err := set.Rig.createNamespace(ctx, s.namespace); err != nil {
+	if err := set.Rig.createNamespace(ctx, s.Namespace); err != nil {
 		return nil, err
 	}
 	for i := range nodes {
@@ -77,11 +80,11 @@ func NewStage(ctx context.Context, set Setting, name string, nodes int) (*Stage,
 
 func (s *Stage) startNode(ctx context.Context, i int) error {
 	place := maxNodes*(s.index-1) + i
-	n := &node{name: fmt.Sprintf("%s-node-%d", s.namespace, i+1), ip: s.Rig.address(1, place+1)}
-	k, err := kubelet.New(s.Rig.plane.Config(), kubelet.Options{
-		Name:    n.name,
+	n := &Node{Name: fmt.Sprintf("%s-node-%d", s.Namespace, i+1), IP: s.Rig.address(1, place+1)}
+	k, err := kubelet.New(s.Rig.Plane.Config(), kubelet.Options{
+		Name:    n.Name,
 		Zone:    fmt.Sprintf("zone-%c", 'a'+i),
-		NodeIP:  n.ip,
+		NodeIP:  n.IP,
 		PodCIDR: s.Rig.address(20+place, 0) + "/24",
 		Runtime: &s.runtime,
 	})
@@ -92,8 +95,29 @@ func (s *Stage) startNode(ctx context.Context, i int) error {
 		return err
 	}
 	n.Kubelet = k
-	s.nodes = append(s.nodes, n)
+	s.Nodes = append(s.Nodes, n)
 	return nil
+}
+
+// Outside makes a stage without nodes or a namespace, for instances outside pods.
+func Outside(set Setting) *Stage {
+	return &Stage{Setting: set, index: int(set.Rig.stages.Add(1)), heard: map[types.UID]time.Time{}}
+}
+
+// StartLoose starts an instance outside pods.
+func (s *Stage) StartLoose(i int, config instance.Config) (*instance.Process, error) {
+	address, err := netip.ParseAddr(s.Rig.address(4, i+1))
+	if err != nil {
+		return nil, fmt.Errorf("choosing an address: %w", err)
+	}
+	config.Address = netip.AddrPortFrom(address, InstancePort)
+	config.Registry = s.Operator.URL()
+	p, err := instance.Start(config, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.OnClose(p.Kill)
+	return p, nil
 }
 
 // observe is told of everything the instances do.
@@ -108,16 +132,8 @@ func (s *Stage) observe(pod *corev1.Pod, e instance.Event) {
 	}
 }
 
-// heardAt returns when we learned that the registry first took note of a pod
-// being UP, the zero time if it did not.
-func (s *Stage) heardAt(p *Pod) time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.heard[p.UID]
-}
-
-// onClose has something ended before the nodes are.
-func (s *Stage) onClose(closer func()) {
+// OnClose has something ended before the nodes are.
+func (s *Stage) OnClose(closer func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closers = append(s.closers, closer)
@@ -134,20 +150,20 @@ func (s *Stage) Close(ctx context.Context) {
 	for _, closer := range slices.Backward(closers) {
 		closer()
 	}
-	for _, n := range s.nodes {
+	for _, n := range s.Nodes {
 		n.Stop()
 	}
 	s.runtime.Close()
-	if s.namespace == "" {
+	if s.Namespace == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	core := s.Rig.client.CoreV1()
+	core := s.Rig.Client.CoreV1()
 	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
-	_ = core.Pods(s.namespace).DeleteCollection(ctx, now, metav1.ListOptions{})
-	for _, n := range s.nodes {
-		_ = core.Nodes().Delete(ctx, n.name, metav1.DeleteOptions{})
+	_ = core.Pods(s.Namespace).DeleteCollection(ctx, now, metav1.ListOptions{})
+	for _, n := range s.Nodes {
+		_ = core.Nodes().Delete(ctx, n.Name, metav1.DeleteOptions{})
 	}
 }
 
@@ -155,13 +171,9 @@ func (s *Stage) Close(ctx context.Context) {
 func (s *Stage) gatewaySource() netip.Addr { return netip.MustParseAddr(s.Rig.address(2, s.index)) }
 func (s *Stage) proberSource() netip.Addr  { return netip.MustParseAddr(s.Rig.address(3, s.index)) }
 
-// StartGateway starts a gateway that fetches every 5 s and calls an application
-// until the stage closes.
-func (s *Stage) StartGateway(ctx context.Context, app string) *gateway.Gateway {
-	return s.startGateway(ctx, app, 5*time.Second)
-}
-
-func (s *Stage) startGateway(ctx context.Context, app string, fetch time.Duration) *gateway.Gateway {
+// StartGateway starts a gateway that fetches at an interval and calls an
+// application until the stage closes.
+func (s *Stage) StartGateway(ctx context.Context, app string, fetch time.Duration) *gateway.Gateway {
 	before := 0
 	g := gateway.Start(ctx, gateway.Options{
 		Registry:      s.Operator.URL(),
@@ -173,19 +185,19 @@ func (s *Stage) startGateway(ctx context.Context, app string, fetch time.Duratio
 			before = len(up)
 		},
 	})
-	s.onClose(g.Stop)
+	s.OnClose(g.Stop)
 	return g
 }
 
 // KeepOrphans lets the processes of force-deleted pods live on, on all nodes.
 func (s *Stage) KeepOrphans(keep bool) {
-	for _, n := range s.nodes {
+	for _, n := range s.Nodes {
 		n.KeepOrphans(keep)
 	}
 }
 
-// every does something again and again until stop is called or the stage closes.
-func (s *Stage) every(ctx context.Context, interval time.Duration, do func(context.Context)) (stop func()) {
+// Every does something again and again until stop is called or the stage closes.
+func (s *Stage) Every(ctx context.Context, interval time.Duration, do func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -203,6 +215,6 @@ func (s *Stage) every(ctx context.Context, interval time.Duration, do func(conte
 		cancel()
 		running.Wait()
 	}
-	s.onClose(stop)
+	s.OnClose(stop)
 	return stop
 }
