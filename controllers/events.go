@@ -47,7 +47,10 @@ type Events struct {
 	said map[eventKey]time.Time
 }
 
-type eventKey struct{ cause, app, reason string }
+type eventKey struct {
+	cause, app, reason string
+	wrong              bool
+}
 
 // NewEvents returns a sender that sends nothing before Run. instance names this
 // process.
@@ -58,11 +61,15 @@ func NewEvents(client kubernetes.Interface, instance string, log logr.Logger) *E
 	}
 }
 
-// Changed queues an Event. It never blocks.
+// Changed queues an Event. It never blocks. What became of a verdict that was only
+// observed is for reports; an Event tells if it was wrong.
 func (e *Events) Changed(ch cluster.Change) {
+	if ch.Effect == cluster.Withdrawn || ch.Effect == cluster.Confirmed {
+		return
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	key := eventKey{ch.PodUID, ch.Key.App, ch.Reason}
+	key := eventKey{cause: ch.PodUID, app: ch.Key.App, reason: ch.Reason, wrong: ch.Effect == cluster.Contradicted}
 	if ch.Witness == verdict.WitnessNode {
 		key.cause = ch.Node
 	}
@@ -134,6 +141,10 @@ var texts = map[cluster.Effect]struct{ action, what string }{
 	cluster.TakenOut: {"TakeOutOfService", "is out of service"},
 	cluster.PutBack:  {"PutBackInService", "is back in service"},
 	cluster.Noted:    {"Note", "stays as it is"},
+
+	cluster.WouldRemove:  {"Observe", "would have left the registry"},
+	cluster.WouldTakeOut: {"Observe", "would be out of service"},
+	cluster.Contradicted: {"Observe", "sent a heartbeat later, so acting would have been wrong"},
 }
 
 // maxNote is the API's limit for the note of an Event.

@@ -65,7 +65,7 @@ func newWorld(t *testing.T) *world {
 	w.must(err)
 	w.ns = ns.Name
 	w.reg = registry.New(time.Now(), registry.Options{})
-	w.cluster = cluster.New(w.reg, cluster.Options{Observer: func(ch cluster.Change) { w.changes <- ch }})
+	w.cluster = cluster.New(w.reg, cluster.Options{Observer: func(ch cluster.Change) time.Duration { w.changes <- ch; return 0 }})
 	w.watch(plane.Config())
 	return w
 }

@@ -107,8 +107,9 @@ func New(ctx context.Context, opts Options, log logr.Logger) (*App, error) {
 
 // changed is told of every verdict, with the cluster's lock held: a slow log must
 // not hold up the next death.
-func (a *App) changed(ch cluster.Change) {
-	a.verdict.changed(time.Now(), ch)
+func (a *App) changed(ch cluster.Change) time.Duration {
+	took := time.Since(ch.At)
+	a.verdict.changed(ch, took)
 	select {
 	case a.journal <- ch:
 	default:
@@ -117,6 +118,7 @@ func (a *App) changed(ch cluster.Change) {
 	if a.watch != nil {
 		a.watch.changed(ch)
 	}
+	return took
 }
 
 func (a *App) listen(ctx context.Context) error {

@@ -65,9 +65,13 @@ func effectOf(c verdict.Class) cluster.Effect {
 }
 
 // changed counts a change that shows since now.
-func (m *verdictMetrics) changed(now time.Time, ch cluster.Change) {
+func (m *verdictMetrics) changed(ch cluster.Change, took time.Duration) {
 	m.changes.WithLabelValues(ch.Reason, string(ch.Effect)).Inc()
-	m.latency.WithLabelValues(ch.Reason).Observe(now.Sub(ch.At).Seconds())
+	switch ch.Effect {
+	case cluster.Contradicted, cluster.Withdrawn, cluster.Confirmed: // told when it is found out, which takes as long as it takes
+	default:
+		m.latency.WithLabelValues(ch.Reason).Observe(took.Seconds())
+	}
 }
 
 // watchMetrics tell how the watches are doing.

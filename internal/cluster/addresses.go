@@ -108,10 +108,14 @@ func (c *Cluster) review(now time.Time, in *instance) {
 }
 
 func (c *Cluster) cancel(now time.Time, in *instance, reason string) {
+	ch := change(now, in, verdict.Verdict{Reason: reason, Witness: verdict.WitnessPod})
 	if c.observes(in.pod) {
+		if in.finding == nil || in.finding.Reason != reason {
+			ch.Effect = WouldRemove
+			c.find(now, in, ch)
+		}
 		return
 	}
-	ch := change(now, in, verdict.Verdict{Reason: reason, Witness: verdict.WitnessPod})
 	ch.Effect = Removed
 	c.reg.Remove(now, in.key)
 	c.untrack(now, in)

@@ -15,9 +15,10 @@ type Options struct {
 	// AllNamespaces says that pods of all namespaces are watched, so that an
 	// address inside a node's pod range without an owner belongs to no pod yet.
 	AllNamespaces bool
-	// Observer is told of every change of an instance that the cluster caused. It
-	// is called with the lock held and must not block or call back.
-	Observer func(Change)
+	// Observer is told of every change of an instance that the cluster caused, and
+	// returns how long it took from the evidence until now: this package has no
+	// clock. It is called with the lock held and must not block or call back.
+	Observer func(Change) time.Duration
 }
 
 // Change is one change of an instance by a verdict or a change of owner.
@@ -30,6 +31,9 @@ type Change struct {
 	Reason                       string
 	// Witness is who saw the cause, Detail what exactly.
 	Witness, Detail string
+	// Took is the time from the arrival of the evidence to the registry showing what
+	// followed.
+	Took time.Duration
 }
 
 // Effect is what a change did to an instance.
@@ -45,6 +49,20 @@ const (
 	PutBack Effect = "put-back"
 	// Noted changed nothing that clients see.
 	Noted Effect = "noted"
+)
+
+// The effects of changes where the policy only observes.
+const (
+	// WouldRemove and WouldTakeOut are what a verdict would have done.
+	WouldRemove  Effect = "would-remove"
+	WouldTakeOut Effect = "would-take-out"
+	// Contradicted says that a later heartbeat showed such a verdict to be wrong.
+	Contradicted Effect = "contradicted"
+	// Withdrawn says that its cause ended and the instance stayed.
+	Withdrawn Effect = "withdrawn"
+	// Confirmed says that the instance left the registry by itself, that somebody
+	// else has its id, or that stronger evidence followed.
+	Confirmed Effect = "confirmed"
 )
 
 // Reasons of changes that no check decides.
@@ -85,6 +103,7 @@ type Cluster struct {
 	orphans []orphan                          // ids that lost their record, oldest first
 	due     map[*pod]time.Time                // when a verdict may change by itself
 	changes changeLog
+	found   findings
 
 	fallback verdict.Policy            // in force where a namespace has none of its own
 	policies map[string]verdict.Policy // by namespace
@@ -141,7 +160,7 @@ type instance struct {
 	request, registration time.Time
 	decided               verdict.Verdict
 	held                  bool
-	noted                 string // reason told last while verdicts are only observed
+	finding               *Finding // open, while verdicts are only observed
 }
 
 // orphan is an id that lost its record.
@@ -153,7 +172,7 @@ type orphan struct {
 // New returns a view of nothing over an engine.
 func New(reg *registry.Engine, opts Options) *Cluster {
 	if opts.Observer == nil {
-		opts.Observer = func(Change) {}
+		opts.Observer = func(Change) time.Duration { return 0 }
 	}
 	return &Cluster{
 		reg:     reg,

@@ -27,16 +27,19 @@ func (h *changeLog) add(ch Change) {
 
 // report keeps a change and tells the observer.
 func (c *Cluster) report(ch Change) {
+	ch.Took = c.opts.Observer(ch)
 	c.changes.add(ch)
-	c.opts.Observer(ch)
 }
 
 // Changes returns the newest changes that match, the newest first, at most limit.
 func (c *Cluster) Changes(limit int, match func(Change) bool) []Change {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
+	return c.changes.newest(limit, match)
+}
+
+func (h *changeLog) newest(limit int, match func(Change) bool) []Change {
 	var out []Change
-	h := &c.changes
 	for i := range h.ring {
 		ch := h.ring[(h.next+len(h.ring)-1-i)%len(h.ring)]
 		if len(out) >= limit {
@@ -48,6 +51,9 @@ func (c *Cluster) Changes(limit int, match func(Change) bool) []Change {
 	}
 	return out
 }
+
+// explainedChanges is how many changes an explanation tells of.
+const explainedChanges = 20
 
 // Explanation is everything that is known about one instance and why it is shown
 // as it is.
@@ -67,6 +73,12 @@ type Explanation struct {
 	Checks  []verdict.Answer
 	Verdict verdict.Verdict
 	Held    bool
+	// Policy is what is in force for the instance; it is the namespace's own if
+	// OwnPolicy is set, else the cluster's.
+	Policy    verdict.Policy
+	OwnPolicy bool
+	// Changes are the last changes of this id, the newest first.
+	Changes []Change
 	// InService and Live count the application's instances, Floor is how many of
 	// them planned notices leave in service.
 	InService, Live, Floor int
@@ -101,12 +113,16 @@ func (c *Cluster) Explain(now time.Time, key registry.Key) (Explanation, bool) {
 	e.LastRenewal, _ = c.reg.LastSeen(key)
 	e.InService, e.Live = c.reg.InService(key.App)
 	e.Floor = c.floor(e.Live)
+	e.Policy = c.fallback
+	e.Changes = c.changes.newest(explainedChanges, func(ch Change) bool { return ch.Key == key })
 	if in.sharer != nil {
 		for _, p := range in.users {
 			e.Rivals = append(e.Rivals, p.Namespace+"/"+p.Name)
 		}
 	}
 	if p := in.pod; p != nil {
+		e.Policy = *c.policyOf(p.Namespace)
+		_, e.OwnPolicy = c.policies[p.Namespace]
 		e.Pod = &ExplainedPod{
 			Namespace: p.Namespace, Name: p.Name, UID: p.UID, Node: p.Node, Phase: string(p.Phase),
 			Ready: p.Ready, Deleting: p.Deleting, Container: in.container,

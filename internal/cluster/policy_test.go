@@ -66,7 +66,7 @@ func TestObserveShowsVerdictsAndLeavesInstancesToTheirLeases(t *testing.T) {
 		"forget",
 		"pod a deleting", "expect DEMO/a UP",
 		"podgone a", "expect DEMO/a UP", "expect DEMO/a unbound PodGoneButOnlyObserved",
-		"expect changes 2", // what would have been done
+		"expect changes 3", // what would have been done, and that the second confirms the first
 		"renew DEMO/a from=192.0.2.10 -> done",
 		"pod b phase=Failed", "expect DEMO/b UP",
 	)

@@ -29,6 +29,7 @@ func (c *Cluster) Register(now time.Time, src netip.Addr, rec *registry.Record) 
 		return outcome
 	}
 	if old != nil {
+		c.keepFinding(in, old)
 		c.discard(old)
 	}
 	c.placed(now, in, old)

@@ -68,7 +68,7 @@ type scenario struct {
 func newScenario() *scenario {
 	s := &scenario{now: time.Unix(1_700_000_000, 0), pods: map[string]*evidence.Pod{}, dark: map[string]bool{}}
 	s.reg = registry.New(s.now, registry.Options{})
-	s.c = New(s.reg, Options{AllNamespaces: true, Observer: func(Change) { s.count++ }})
+	s.c = New(s.reg, Options{AllNamespaces: true, Observer: func(Change) time.Duration { s.count++; return 0 }})
 	s.c.SetPodsReadable(s.now, true)
 	return s
 }

@@ -60,6 +60,7 @@ func (c *Cluster) Tick(now time.Time) registry.Ticked {
 	for app := range c.noticed {
 		c.settle(now, app)
 	}
+	c.reviewFindings(now)
 	c.forgetOwners(now)
 	return ticked
 }

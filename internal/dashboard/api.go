@@ -36,6 +36,7 @@ var openAPI []byte
 type View interface {
 	Explain(now time.Time, key registry.Key) (cluster.Explanation, bool)
 	Changes(limit int, match func(cluster.Change) bool) []cluster.Change
+	Findings(since time.Time) []cluster.Finding
 	View() cluster.View
 }
 
@@ -92,6 +93,8 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.instance(w, rest)
 	case path == "changes":
 		a.changes(w, r.URL.Query())
+	case path == "observe":
+		a.observe(w, r.URL.Query())
 	case path == "namespaces":
 		a.write(w, http.StatusOK, namespaces{namespacesOf(a.Registry.Partitions(a.Clock()))})
 	case path == "view":
@@ -100,7 +103,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/yaml")
 		a.body(w, openAPI)
 	default:
-		a.fail(w, http.StatusNotFound, "there is instances/{app}/{id}, changes, namespaces, view and openapi.yaml")
+		a.fail(w, http.StatusNotFound, "there is instances/{app}/{id}, changes, observe, namespaces, view and openapi.yaml")
 	}
 }
 
@@ -143,11 +146,7 @@ func (a *api) changes(w http.ResponseWriter, q url.Values) {
 		}
 		return true
 	})
-	out := changes{Changes: make([]change, 0, len(list))}
-	for _, ch := range list {
-		out.Changes = append(out.Changes, changeOf(ch))
-	}
-	a.write(w, http.StatusOK, out)
+	a.write(w, http.StatusOK, changes{changesOf(list)})
 }
 
 // filters are the fields of a change that a question can name.

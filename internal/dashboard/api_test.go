@@ -173,8 +173,11 @@ func TestTheDescriptionKnowsEveryKey(t *testing.T) {
 	if err := yaml.Unmarshal(w.Body.Bytes(), &described); err != nil {
 		t.Fatal(err)
 	}
-	for _, target := range []string{"instances/demo/" + url.PathEscape(oddID), "instances/VM/v", "changes", "namespaces", "view", "none"} {
+	for _, target := range []string{"instances/demo/" + url.PathEscape(oddID), "instances/VM/v", "changes", "observe", "namespaces", "view", "none"} {
 		_, doc := get(t, h, "/kureka/v1/"+target)
+		if target == "observe" {
+			_, doc = get(t, trial(t), "/kureka/v1/observe?since=1h")
+		}
 		for _, key := range keysOf(doc) {
 			if !strings.Contains(w.Body.String(), key+":") {
 				t.Errorf("%s: %s is not described", target, key)

@@ -22,6 +22,8 @@ type explanation struct {
 	Binding      binding    `json:"binding"`
 	Lease        *lease     `json:"lease,omitempty"`
 	Floor        floor      `json:"floor"`
+	Policy       policy     `json:"policy"`
+	Changes      []change   `json:"changes"`
 	ViewFresh    bool       `json:"viewFresh"`
 	UpdatedAt    *time.Time `json:"updatedAt,omitempty"`
 }
@@ -76,10 +78,55 @@ type floor struct {
 	MinInService int `json:"minInService"`
 }
 
+// policy is what is in force for an instance.
+type policy struct {
+	// Source is the resource that decides: RegistryPolicy of the instance's namespace
+	// or ClusterRegistryPolicy, which also stands for what is built in.
+	Source                  string `json:"source"`
+	Mode                    string `json:"mode"`
+	NotReady                string `json:"notReady"`
+	Disruption              string `json:"disruption"`
+	ContainerDown           string `json:"containerDown"`
+	HardNotice              string `json:"hardNotice"`
+	PlannedNotice           string `json:"plannedNotice"`
+	Cordon                  string `json:"cordon"`
+	Unreachable             string `json:"unreachable"`
+	UnreachableAfterSeconds int    `json:"unreachableAfterSeconds"`
+	ReadyGraceSeconds       int    `json:"readyGraceSeconds"`
+	SelfPreservation        string `json:"selfPreservation"`
+	RenewalThresholdPercent int    `json:"renewalThresholdPercent"`
+	MaxHoldSeconds          int    `json:"maxHoldSeconds"`
+	MaxEvictionPercent      int    `json:"maxEvictionPercent"`
+}
+
+func policyOf(e cluster.Explanation) policy {
+	p := e.Policy
+	out := policy{
+		Source: "ClusterRegistryPolicy", Mode: "Enforce", SelfPreservation: "Disabled",
+		NotReady: string(p.NotReady), Disruption: string(p.Disruption), ContainerDown: string(p.ContainerDown),
+		HardNotice: string(p.HardNotice), PlannedNotice: string(p.PlannedNotice), Cordon: string(p.Cordon),
+		Unreachable: string(p.Unreachable), UnreachableAfterSeconds: int(p.UnreachableAfter.Seconds()),
+		ReadyGraceSeconds: int(p.ReadyGrace.Seconds()), RenewalThresholdPercent: p.RenewalThresholdPercent,
+		MaxHoldSeconds: int(p.MaxHold.Seconds()), MaxEvictionPercent: p.MaxEvictionPercent,
+	}
+	if e.OwnPolicy {
+		out.Source = "RegistryPolicy"
+	}
+	if p.Observe {
+		out.Mode = "Observe"
+	}
+	if p.SelfPreservation {
+		out.SelfPreservation = "Enabled"
+	}
+	return out
+}
+
 func explanationOf(e cluster.Explanation) explanation {
 	out := explanation{
 		App: e.Key.App, ID: e.Key.ID, Listed: e.Shown != nil, ViewFresh: e.ViewFresh,
 		Checks:  make([]check, 0, len(e.Checks)),
+		Policy:  policyOf(e),
+		Changes: changesOf(e.Changes),
 		Binding: binding{Source: e.Source, Unbound: e.Unbound, Rivals: e.Rivals},
 		Floor:   floor{InService: e.InService, Live: e.Live, MinInService: e.Floor},
 		Verdict: verdict{
@@ -133,12 +180,23 @@ type change struct {
 	Reason    string    `json:"reason"`
 	Witness   string    `json:"witness,omitempty"`
 	Detail    string    `json:"detail,omitempty"`
+	// TookMS is the time from the arrival of the evidence to the registry showing it.
+	TookMS float64 `json:"tookMilliseconds"`
+}
+
+func changesOf(list []cluster.Change) []change {
+	out := make([]change, 0, len(list))
+	for _, ch := range list {
+		out = append(out, changeOf(ch))
+	}
+	return out
 }
 
 func changeOf(ch cluster.Change) change {
 	return change{
 		At: ch.At.UTC(), App: ch.Key.App, ID: ch.Key.ID, Namespace: ch.Namespace, Pod: ch.Pod, Node: ch.Node,
 		Effect: string(ch.Effect), Class: ch.Class.String(), Reason: ch.Reason, Witness: ch.Witness, Detail: ch.Detail,
+		TookMS: float64(ch.Took.Microseconds()) / 1000,
 	}
 }
 
