@@ -1,0 +1,121 @@
+package conformance
+
+import (
+	"context"
+	"io"
+	"strings"
+)
+
+// Client is one client in one version and one way of use: a row of
+// docs/compatibility.md and a lane.
+type Client struct {
+	// Name and Version are what the row is called, and what the lane must say of
+	// itself in whoami.
+	Name    string
+	Version string
+	// Variant tells rows of the same client apart, for example "delta". It may be empty.
+	Variant string
+	// Family groups the rows, for example "Python".
+	Family string
+
+	Program *Program
+	Kind    string // LANE_CLIENT
+	Delta   bool   // LANE_DELTA
+	Base    string // path of the base URL, "/eureka/" if empty
+
+	Emulated bool // written from the protocol, because the client cannot be installed
+	ReadOnly bool // registers nothing
+	Lacks    Lacks
+
+	// Registers returns what the client registers, given what follows its
+	// settings. Nil means just that.
+	Registers func(Instance) Instance
+	// Sees returns how an instance of the registry looks to this client, and
+	// whether it shows at all. Nil means as it is.
+	Sees func(Instance) (Instance, bool)
+
+	// Notes say in full sentences what a user of the client should know. Limits of
+	// the client, as against the registry, belong here.
+	Notes []string
+}
+
+// Lacks says what a client has no means for.
+type Lacks struct {
+	Status   bool // its own status after the start
+	Override bool // asking for an override
+	Deltas   bool // it never asks for deltas, whatever it is told
+	Stop     bool // deregistration
+}
+
+// Program is what hosts lanes.
+type Program struct {
+	Name string
+	// Prepare installs what the program needs, with its own files and outside the
+	// checkout, and returns its command line. It reports progress.
+	Prepare func(ctx context.Context, shop *Workshop, progress io.Writer) (argv []string, err error)
+	// Hosts means that the program takes LANES.
+	Hosts bool
+	// Env is added to the environment.
+	Env func(shop *Workshop) []string
+}
+
+// Slug names the client in applications, files and tests.
+func (c *Client) Slug() string {
+	parts := []string{c.Name, c.Version, c.Variant}
+	var b strings.Builder
+	for _, part := range parts {
+		if part == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteString(part)
+	}
+	return strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		default:
+			return '-'
+		}
+	}, b.String()), "-")
+}
+
+// registers is what the registry should list of the client.
+func (c *Client) registers(in Instance) Instance {
+	if c.Registers == nil {
+		return in
+	}
+	return c.Registers(in.clone())
+}
+
+// sees is the registry as the client should hold it.
+func (c *Client) sees(registry []Instance) []Instance {
+	var seen []Instance
+	for _, in := range registry {
+		if c.Sees == nil {
+			seen = append(seen, in)
+			continue
+		}
+		if in, ok := c.Sees(in.clone()); ok {
+			seen = append(seen, in)
+		}
+	}
+	sortInstances(seen)
+	return seen
+}
+
+// seesElementNames is for clients that read XML and take the names of elements for
+// keys. A Eureka server writes an underscore as two there, and only Java clients
+// undo that.
+func seesElementNames(in Instance) (Instance, bool) {
+	metadata := map[string]string{}
+	for key, value := range in.Metadata {
+		metadata[strings.ReplaceAll(key, "_", "__")] = value
+	}
+	in.Metadata = metadata
+	return in, true
+}
