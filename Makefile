@@ -82,8 +82,8 @@ fuzz: ## Fuzz every parser for FUZZTIME each.
 	@hack/fuzz.sh $(FUZZTIME)
 
 .PHONY: bench
-bench: ## Run the benchmarks (BENCH=name, COUNT=10 for a comparison).
-	@$(PROGRESS) "measuring" go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./internal/...
+bench: cluster-ensure ## Run the benchmarks (BENCH=name, COUNT=10 for a comparison).
+	@$(PROGRESS) "measuring" go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./internal/... ./controllers
 
 .PHONY: bench-diff
 bench-diff: ## Compare two saved benchmark outputs, OLD=file NEW=file.

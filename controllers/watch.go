@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -24,9 +25,12 @@ const maxBackoff = 5 * time.Second
 // sink takes what one watch sees. A removal seen by the watch itself comes
 // through gone; what a complete list no longer holds is for listed to find out.
 type sink[T any] struct {
-	seen   func(*T)
-	gone   func(*T)
-	listed func([]*T)
+	seen func(*T)
+	gone func(*T)
+	// listing, if set, takes each object of a list while the list is still coming,
+	// and may drop what listed does not need: a list is kept until it is complete.
+	listing func(*T)
+	listed  func([]*T)
 }
 
 // source is one resource that is watched.
@@ -38,12 +42,47 @@ type source[T any] struct {
 	sink     sink[T]
 }
 
+// pageSize is how many objects the API server is asked for at once where it cannot
+// stream a list: few, because a page is in memory several times while it is read.
+const pageSize = 100
+
+// listAll reads the complete list of the latest state page by page. It leaves
+// nothing of that to the reflector: that would ask for what may be old, for which
+// the API server ignores the limit and sends everything in one piece.
+func (s *source[T]) listAll(ctx context.Context) (runtime.Object, error) {
+	var all []runtime.Object
+	o := metav1.ListOptions{Limit: pageSize}
+	for {
+		list, err := s.list(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		err = meta.EachListItem(list, func(obj runtime.Object) error {
+			if item, ok := any(obj).(*T); ok && s.sink.listing != nil {
+				s.sink.listing(item)
+			}
+			all = append(all, obj)
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("reading a page of %s: %w", s.resource, err)
+		}
+		page, err := meta.ListAccessor(list)
+		if err != nil {
+			return nil, fmt.Errorf("reading a page of %s: %w", s.resource, err)
+		}
+		if o.Continue = page.GetContinue(); o.Continue == "" {
+			return list, meta.SetList(list, all)
+		}
+	}
+}
+
 // runWatch keeps the sink up to date until the context ends. It resumes rather
 // than reloads, and backs off up to maxBackoff.
 func runWatch[T any](ctx context.Context, s source[T], states *watchStates, log logr.Logger) {
 	lw := &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			obj, err := s.list(ctx, o)
+		ListWithContextFunc: func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+			obj, err := s.listAll(ctx)
 			states.note(s.resource, s.without, err)
 			return obj, err
 		},
@@ -70,6 +109,17 @@ func runWatch[T any](ctx context.Context, s source[T], states *watchStates, log 
 type store[T any] struct {
 	sink   sink[T]
 	synced func()
+}
+
+// Transformer implements cache.TransformingStore. The reflector calls it for each
+// object of a list that is streamed, and keeps the objects until it is complete.
+func (s *store[T]) Transformer() cache.TransformFunc {
+	return func(obj any) (any, error) {
+		if o, ok := obj.(*T); ok && o != nil && s.sink.listing != nil {
+			s.sink.listing(o)
+		}
+		return obj, nil
+	}
 }
 
 // Add implements cache.ReflectorStore.

@@ -126,8 +126,8 @@ func (w *Watcher) pods(ns string) source[corev1.Pod] {
 		list:     func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return api.List(ctx, o) },
 		watch:    func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return api.Watch(ctx, o) },
 		sink: sink[corev1.Pod]{
-			seen: w.feed.PodSeen, gone: w.feed.PodGone,
-			listed: func(pods []*corev1.Pod) { w.feed.PodsListed(ns, pods) },
+			seen: w.feed.PodSeen, gone: w.feed.PodGone, listing: w.feed.PodListed,
+			listed: func(pods []*corev1.Pod) { w.feed.PodListComplete(ns, pods) },
 		},
 	}
 }

@@ -7,6 +7,8 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/internal/evidence"
@@ -69,16 +71,22 @@ func (f *Feed) PodSeen(p *corev1.Pod) {
 // PodGone takes in a removal that the watch itself has seen.
 func (f *Feed) PodGone(p *corev1.Pod) { f.to.PodGone(f.clock(), string(p.UID)) }
 
-// PodsListed takes in a list that replaces what was seen of a namespace so far, of
-// all if it is empty.
-func (f *Feed) PodsListed(namespace string, pods []*corev1.Pod) {
-	present := make(map[string]bool, len(pods))
+// PodListed takes in a pod of a list that is still coming, and leaves of the pod
+// only what PodListComplete needs: a large list would take gigabytes.
+func (f *Feed) PodListed(p *corev1.Pod) {
+	f.PodSeen(p)
+	*p = corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, UID: p.UID}}
+}
+
+// PodListComplete takes in which pods a list held, all of them told by PodListed
+// before. It replaces what was seen of a namespace so far, of all if it is empty.
+func (f *Feed) PodListComplete(namespace string, pods []*corev1.Pod) {
+	present := make(map[types.UID]bool, len(pods))
 	for _, p := range pods {
-		present[string(p.UID)] = true
-		f.PodSeen(p)
+		present[p.UID] = true
 	}
 	for _, known := range f.to.KnownPods() {
-		if !present[known.UID] && (namespace == "" || namespace == known.Namespace) {
+		if !present[types.UID(known.UID)] && (namespace == "" || namespace == known.Namespace) {
 			f.doubtPod(known)
 		}
 	}
