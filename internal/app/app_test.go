@@ -32,7 +32,7 @@ func options(mode Mode) Options {
 }
 
 // start runs an app until the test ends, or stop is called.
-func start(t *testing.T, o Options) (a *App, stop func() error) {
+func start(t testing.TB, o Options) (a *App, stop func() error) {
 	t.Helper()
 	a, err := New(t.Context(), o, logr.Discard())
 	if err != nil {
