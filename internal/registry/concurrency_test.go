@@ -29,7 +29,8 @@ func TestSnapshotsAreConsistentUnderConcurrentWrites(t *testing.T) {
 		wg.Go(func() {
 			for i := range steps {
 				now := start.Add(time.Duration(i) * time.Second)
-				rec := &Record{App: fmt.Sprintf("W%d", w), ID: strconv.Itoa(i % 7), Status: Up, Dirty: int64(i)}
+				// The writers' clocks run apart by as much as one is ahead of another, so the lease outlasts them all.
+				rec := &Record{App: fmt.Sprintf("W%d", w), ID: strconv.Itoa(i % 7), Status: Up, Dirty: int64(i), LeaseDuration: time.Hour}
 				e.Register(now, Caller{}, rec, Binding{Partition: "x", PodUID: "pod" + strconv.Itoa(i%7)})
 				if got := e.Snapshot().Get(rec.Key()); got == nil {
 					t.Errorf("%v is missing right after its registration", rec.Key())

@@ -149,7 +149,7 @@ func (e *Engine) SetPolicies(now time.Time, fallback Policy, own map[string]Poli
 			e.setLease(n, n.rec, part.policy)
 			e.rearm(n)
 			e.recount(now, n)
-			e.publish(now, n, Modified)
+			e.publish(now, n)
 		}
 		return true
 	})
@@ -242,21 +242,24 @@ func (e *Engine) visible(n *entry) Status {
 
 // publish shows the entry as it now is and records the change. Publishing what
 // is already shown changes nothing, not even a timestamp.
-func (e *Engine) publish(now time.Time, n *entry, action Action) (changed bool) {
+//
+// An instance is added only when no client can hold it. Where one may, because it
+// is shown or was within the retention, it is modified, also by a registration:
+// JavaScript clients skip additions of what they hold, whatever has changed in it,
+// and every client takes a modification of what it does not hold for an addition.
+func (e *Engine) publish(now time.Time, n *entry) (changed bool) {
 	if n.binding.Unlisted {
 		return e.withdraw(now, n)
 	}
 	next := e.build(now, n)
-	if n.view != nil {
-		if n.view.same(next) {
-			return false
-		}
-		next.Action = action
-	} else {
-		next.Action = Added
+	if n.view != nil && n.view.same(next) {
+		return false
+	}
+	snap := e.begin()
+	if n.view != nil || snap.departed(n.key) {
+		next.Action = Modified
 	}
 	next.UpdatedMS = now.UnixMilli()
-	snap := e.begin()
 	snap.replace(n.view, next)
 	e.appCount(n.key.App).move(n.view, next)
 	n.view = next

@@ -82,7 +82,7 @@ func (e *Engine) EndOwnOverride(now time.Time, key Key) {
 	}
 	e.endOverride(now, key)
 	if n := e.entry(key); n != nil {
-		e.publish(now, n, Modified)
+		e.publish(now, n)
 	}
 }
 
@@ -115,7 +115,7 @@ func (e *Engine) change(now time.Time, c Caller, key Key, apply func(*entry)) Ou
 		return NotFound
 	}
 	apply(n)
-	e.publish(now, n, Modified)
+	e.publish(now, n)
 	return Done
 }
 

@@ -33,7 +33,7 @@ func (e *Engine) Register(now time.Time, c Caller, rec *Record, b Binding) Outco
 	e.setLease(n, rec, e.partition(b.Partition).policy)
 	e.renewed(now, n)
 	e.bind(now, n, b)
-	e.publish(now, n, Added)
+	e.publish(now, n)
 	return Done
 }
 
@@ -169,7 +169,7 @@ func (e *Engine) Rebind(now time.Time, key Key, b Binding) {
 		return
 	}
 	e.bind(now, n, b)
-	e.publish(now, n, Modified)
+	e.publish(now, n)
 }
 
 // SetVerdict puts the cluster's conclusion about an instance in force.
@@ -185,7 +185,7 @@ func (e *Engine) SetVerdict(now time.Time, key Key, v Verdict) bool {
 	n.binding.Verdict = v
 	n.setFlag(flagOut, v.OutOfService)
 	e.recount(now, n)
-	e.publish(now, n, Modified)
+	e.publish(now, n)
 	return true
 }
 

@@ -58,6 +58,6 @@ func (e *Engine) renewSlow(now time.Time, key Key, b Beat) Renewal {
 			r.Outcome = Newer
 		}
 	}
-	r.Changed = e.publish(now, n, Modified)
+	r.Changed = e.publish(now, n)
 	return r
 }

@@ -125,6 +125,9 @@ func changeKey(i *Instance) Key {
 	return Key{i.App, "0" + i.ID}
 }
 
+// departed reports whether the change log tells of the instance that it is gone.
+func (s *Snapshot) departed(k Key) bool { return s.changes.get(Key{k.App, "1" + k.ID}) != nil }
+
 // Memo returns the snapshot's slot for values derived from it.
 func (s *Snapshot) Memo(slot int) *Memo { return &s.memos[slot] }
 

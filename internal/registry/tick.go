@@ -179,7 +179,7 @@ func (e *Engine) expire(now time.Time, p *partition) []Evicted {
 		switch {
 		case t-last <= int64(n.duration):
 			e.revive(now, n)
-			e.publish(now, n, Modified)
+			e.publish(now, n)
 		case t <= end || t < e.credit || t < p.credit:
 		case p.holds(t, n, end):
 			e.hold(now, n, end)
@@ -234,7 +234,7 @@ func (e *Engine) hold(now time.Time, n *entry, end int64) {
 		return
 	}
 	n.marked = true
-	e.publish(now, n, Modified)
+	e.publish(now, n)
 }
 
 func (e *Engine) processIsSilent(t int64, n *entry, end int64) bool {

@@ -11,11 +11,12 @@ import (
 // javaScriptClients are eureka-js-client and the fork of it that is maintained.
 func javaScriptClients() []*Client {
 	program := javaScriptProgram()
-	var all []*Client
-	for _, c := range []struct{ name, version string }{
+	libraries := []struct{ name, version string }{
 		{"eureka-js-client", "4.5.0"},
 		{"@rocketsoftware/eureka-js-client", "4.5.9"},
-	} {
+	}
+	all := make([]*Client, 0, 2*len(libraries))
+	for _, c := range libraries {
 		for _, delta := range []bool{false, true} {
 			client := &Client{
 				Name: c.name, Version: c.version, Family: "JavaScript", Program: program, Kind: c.name, Delta: delta,
