@@ -17,7 +17,7 @@ var (
 
 // allClients are the rows of the page, in its order.
 func allClients() []*Client {
-	return slices.Concat(javaScriptClients(), pythonClients())
+	return slices.Concat(jvmClients(), javaScriptClients(), pythonClients())
 }
 
 func TestClients(t *testing.T) {

@@ -66,7 +66,7 @@ func (l *lane) ask(ctx context.Context, method, path string, out any) error {
 
 // ready waits until the client has started and keeps what it says of itself.
 func (l *lane) ready(ctx context.Context) error {
-	err := until(ctx, "the client to start", func(ctx context.Context) error {
+	err := within(ctx, startPatience, "the client to start", func(ctx context.Context) error {
 		select {
 		case <-l.process.Done():
 			return fatal(fmt.Errorf("it ended with code %d", l.process.ExitCode()))

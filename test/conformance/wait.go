@@ -11,7 +11,10 @@ const (
 	// patience bounds every single wait. It is no expectation about time: on a busy
 	// machine a wait may need most of it.
 	patience = 60 * time.Second
-	poll     = 100 * time.Millisecond
+	// startPatience is for the start of all programs at once, some of which need many
+	// seconds of processor time.
+	startPatience = 5 * time.Minute
+	poll          = 100 * time.Millisecond
 )
 
 // fatalError is one that no further try mends.
@@ -24,7 +27,12 @@ func fatal(err error) error { return fatalError{err} }
 // until asks again and again until there is no error. What it returns after
 // patience has run out tells the last one.
 func until(ctx context.Context, what string, ask func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	return within(ctx, patience, what, ask)
+}
+
+// within is until with a limit of its own.
+func within(ctx context.Context, limit time.Duration, what string, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ticker := time.NewTicker(poll)
 	defer ticker.Stop()
