@@ -90,7 +90,7 @@ func New(ctx context.Context, opts Options, log logr.Logger) (*App, error) {
 	a.reg = registry.New(now, registry.Options{MaxInstances: opts.MaxInstances})
 	a.verdict = newVerdictMetrics(a.metrics)
 	a.cluster = cluster.New(a.reg, cluster.Options{AllNamespaces: len(opts.WatchNamespaces) == 0, Observer: a.changed})
-	registerRegistryMetrics(a.metrics, a.reg, a.cluster, time.Now)
+	registerRegistryMetrics(a.metrics, a.reg, a.cluster)
 	if opts.Mode == Manager {
 		if a.watch, err = newWatching(a); err != nil {
 			return nil, err

@@ -32,13 +32,13 @@ func options(mode Mode) Options {
 }
 
 // start runs an app until the test ends, or stop is called.
-func start(t testing.TB, o Options) (a *App, stop func() error) {
-	t.Helper()
-	a, err := New(t.Context(), o, logr.Discard())
+func start(tb testing.TB, o Options) (a *App, stop func() error) {
+	tb.Helper()
+	a, err := New(tb.Context(), o, logr.Discard())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
 	done := make(chan error, 1)
 	go func() { done <- a.Run(ctx) }()
 	stopped := false
@@ -50,9 +50,9 @@ func start(t testing.TB, o Options) (a *App, stop func() error) {
 		cancel()
 		return <-done
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := stop(); err != nil {
-			t.Errorf("stopping: %v", err)
+			tb.Errorf("stopping: %v", err)
 		}
 	})
 	return a, stop

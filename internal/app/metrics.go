@@ -103,11 +103,11 @@ func (m *watchMetrics) registerDropped(reg prometheus.Registerer, dropped func()
 }
 
 // registerRegistryMetrics adds what is read from the registry when somebody asks.
-func registerRegistryMetrics(reg prometheus.Registerer, engine *registry.Engine, c *cluster.Cluster, clock func() time.Time) {
+func registerRegistryMetrics(reg prometheus.Registerer, engine *registry.Engine, c *cluster.Cluster) {
 	reg.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		&registryCollector{engine: engine, clock: clock},
+		&registryCollector{engine: engine},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "kureka_view_fresh", Help: "1 while the watches demonstrably deliver, else 0.",
 		}, func() float64 { return oneIf(c.Fresh()) }),
@@ -129,7 +129,6 @@ func oneIf(b bool) float64 {
 // and statuses, never instances.
 type registryCollector struct {
 	engine *registry.Engine
-	clock  func() time.Time
 }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -162,7 +161,7 @@ func (r *registryCollector) Collect(ch chan<- prometheus.Metric) {
 	for s := registry.Down; s <= registry.Up; s++ {
 		gauge(descInstances, float64(counts.Of(s)), s.String())
 	}
-	for _, p := range r.engine.Partitions(r.clock()) {
+	for _, p := range r.engine.Partitions() {
 		gauge(descLeases, float64(p.Leases), p.Name)
 		gauge(descExpected, p.Expected, p.Name)
 		gauge(descReceived, p.Received, p.Name)

@@ -118,12 +118,8 @@ type figures struct{ reg *registry.Engine }
 
 // Namespace implements policy.Figures.
 func (f figures) Namespace(name string) (leases, expected, received, held int, engaged, ok bool) {
-	for _, p := range f.reg.Partitions(time.Now()) {
-		if p.Name == name {
-			return p.Leases, int(p.Expected), int(p.Received), p.Held, p.Engaged, true
-		}
-	}
-	return 0, 0, 0, 0, false, false
+	p, ok := f.reg.Partition(name)
+	return p.Leases, int(p.Expected), int(p.Received), p.Held, p.Engaged, ok
 }
 
 // states tells people how the watches are doing.

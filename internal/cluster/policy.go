@@ -11,19 +11,18 @@ import (
 // SetPolicies puts policies in force from now on: for the named namespaces their
 // own, everywhere else and outside pods the fallback. The share of an application
 // that stays in service is always the fallback's. What follows from an edit is in
-// force when the call returns.
+// force when the call returns. It must not be called concurrently with itself.
 func (c *Cluster) SetPolicies(now time.Time, fallback verdict.Policy, namespaces map[string]verdict.Policy) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.fallback.Equal(fallback) && maps.EqualFunc(c.policies, namespaces, verdict.Policy.Equal) {
+	if !c.adopt(fallback, namespaces) {
 		return
 	}
-	c.fallback, c.policies = fallback, maps.Clone(namespaces)
 	own := make(map[string]registry.Policy, len(namespaces))
 	for name, p := range namespaces {
 		own[name] = numbers(p, fallback)
 	}
-	c.reg.SetPolicies(now, numbers(fallback, fallback), own)
+	c.reg.SetPolicies(now, numbers(fallback, fallback), own) // without our lock: it may take a second
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.evaluateEveryPod(now)
 	for _, in := range c.insts {
 		if in.pod == nil {
@@ -31,6 +30,17 @@ func (c *Cluster) SetPolicies(now time.Time, fallback verdict.Policy, namespaces
 		}
 		c.evaluateUnbound(now, in)
 	}
+}
+
+// adopt takes policies over and reports whether they are others than before.
+func (c *Cluster) adopt(fallback verdict.Policy, namespaces map[string]verdict.Policy) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fallback.Equal(fallback) && maps.EqualFunc(c.policies, namespaces, verdict.Policy.Equal) {
+		return false
+	}
+	c.fallback, c.policies = fallback, maps.Clone(namespaces)
+	return true
 }
 
 // numbers is the part of a policy that the registry works with.

@@ -42,7 +42,7 @@ type View interface {
 
 // Registry is what the API asks the registry.
 type Registry interface {
-	Partitions(now time.Time) []registry.PartitionStats
+	Partitions() []registry.PartitionStats
 }
 
 // Watch is how one watch of the API server is doing.
@@ -96,7 +96,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "observe":
 		a.observe(w, r.URL.Query())
 	case path == "namespaces":
-		a.write(w, http.StatusOK, namespaces{namespacesOf(a.Registry.Partitions(a.Clock()))})
+		a.write(w, http.StatusOK, namespaces{namespacesOf(a.Registry.Partitions())})
 	case path == "view":
 		a.view(w)
 	case path == "openapi.yaml":

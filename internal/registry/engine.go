@@ -3,6 +3,7 @@ package registry
 import (
 	"hash/maphash"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -123,10 +124,24 @@ func (e *Engine) Snapshot() *Snapshot { return e.snap.Load() }
 // world can be told from silence of a few leases.
 func (e *Engine) Touch(now time.Time) { e.lastReq.Store(e.mono(now)) }
 
+// policyChunk is how many leases get their new numbers before others may have the
+// engine: all of them at once would hold up registrations for seconds.
+const policyChunk = 500
+
 // SetPolicies puts policies in force from now on: for the named partitions their
 // own, for all others the fallback. Leases that a changed policy gives other
-// numbers get them at once.
+// numbers have them when the call returns. It must not be called concurrently with
+// itself.
 func (e *Engine) SetPolicies(now time.Time, fallback Policy, own map[string]Policy) {
+	affected := e.setPolicies(now, fallback, own)
+	for chunk := range slices.Chunk(affected, policyChunk) {
+		e.applyPolicies(now, chunk)
+	}
+}
+
+// setPolicies gives partitions their policies and returns the entries of those
+// that changed.
+func (e *Engine) setPolicies(now time.Time, fallback Policy, own map[string]Policy) []*entry {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.opts.Policy = fallback
@@ -144,17 +159,31 @@ func (e *Engine) SetPolicies(now time.Time, fallback Policy, own map[string]Poli
 			part.policy, changed[part] = p, true
 		}
 	}
+	var affected []*entry
 	e.each(func(n *entry) bool {
-		if part := n.part.Load(); changed[part] {
-			e.setLease(n, n.rec, part.policy)
-			e.rearm(n)
-			e.recount(now, n)
-			e.publish(now, n)
+		if changed[n.part.Load()] {
+			affected = append(affected, n)
 		}
 		return true
 	})
 	for part := range changed {
 		e.judge(part, e.mono(now))
+	}
+	return affected
+}
+
+// applyPolicies gives leases the numbers of their partition's policy.
+func (e *Engine) applyPolicies(now time.Time, leases []*entry) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, n := range leases {
+		if n.has(flagGone) {
+			continue
+		}
+		e.setLease(n, n.rec, n.part.Load().policy)
+		e.rearm(n)
+		e.recount(now, n)
+		e.publish(now, n)
 	}
 }
 

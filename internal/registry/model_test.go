@@ -249,7 +249,7 @@ func compareWithModel(t *rapid.T, e *Engine, m *model) {
 		t.Fatalf("counts %v, want %v", snap.Counts, counts)
 	}
 	checkIndexes(t, snap, want)
-	for _, p := range e.Partitions(m.now) {
+	for _, p := range e.Partitions() {
 		expected, received := m.figures(p.Name)
 		_, engaged := m.engaged[p.Name]
 		if p.Expected != expected || p.Received != received || p.Engaged != engaged {

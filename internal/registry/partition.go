@@ -165,24 +165,40 @@ type PartitionStats struct {
 }
 
 // Partitions returns the figures of every partition, by name.
-func (e *Engine) Partitions(now time.Time) []PartitionStats {
+func (e *Engine) Partitions() []PartitionStats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	out := make([]PartitionStats, 0, len(e.partitions))
 	for _, p := range e.partitions {
-		s := PartitionStats{
-			Name: p.name, Leases: p.members, Engaged: p.engaged, ThresholdPercent: p.policy.RenewalThresholdPercent,
-			Expected: perMinute(p.expected), Received: perMinute(p.received), LastMinute: p.lastMinute(),
-		}
-		for n := range p.overdue {
-			if n.expiredAt != 0 {
-				s.Held++
-			}
-		}
-		out = append(out, s)
+		out = append(out, p.stats())
 	}
 	slices.SortFunc(out, func(a, b PartitionStats) int { return cmp.Compare(a.Name, b.Name) })
 	return out
+}
+
+// Partition returns the figures of one partition, false if it has no leases and
+// nothing is remembered of it.
+func (e *Engine) Partition(name string) (PartitionStats, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := e.partitions[name]
+	if p == nil {
+		return PartitionStats{}, false
+	}
+	return p.stats(), true
+}
+
+func (p *partition) stats() PartitionStats {
+	s := PartitionStats{
+		Name: p.name, Leases: p.members, Engaged: p.engaged, ThresholdPercent: p.policy.RenewalThresholdPercent,
+		Expected: perMinute(p.expected), Received: perMinute(p.received), LastMinute: p.lastMinute(),
+	}
+	for n := range p.overdue {
+		if n.expiredAt != 0 {
+			s.Held++
+		}
+	}
+	return s
 }
 
 func (p *partition) lastMinute() int64 {

@@ -274,7 +274,7 @@ func (s *scenario) expectDelta(want []string) error {
 
 func (s *scenario) expectPartition(a args) error {
 	ns := strings.TrimPrefix(a.words[0], "outside")
-	for _, p := range s.e.Partitions(s.now) {
+	for _, p := range s.e.Partitions() {
 		if p.Name != ns {
 			continue
 		}
