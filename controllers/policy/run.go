@@ -33,8 +33,8 @@ import (
 	"github.com/kureka/kureka/api/v1alpha1"
 )
 
-// +kubebuilder:rbac:groups=kureka.dev,resources=clusterregistrypolicies;registrypolicies,verbs=get;list;watch
-// +kubebuilder:rbac:groups=kureka.dev,resources=clusterregistrypolicies/status;registrypolicies/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=kureka.dev,resources=clusterregistrypolicies;registrypolicies,verbs=list;watch
+// +kubebuilder:rbac:groups=kureka.dev,resources=clusterregistrypolicies/status;registrypolicies/status,verbs=patch
 
 const (
 	// probeTimeout is how long the API server has for the first look.
