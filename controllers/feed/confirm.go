@@ -148,10 +148,14 @@ func (f *Feed) confirmByList(ctx context.Context, live Reader, pods []cluster.Kn
 
 func (f *Feed) confirmNode(ctx context.Context, live Reader, name string) error {
 	sent := f.clock()
-	_, err := live.Node(ctx, name)
-	if apierrors.IsNotFound(err) {
+	read, err := live.Node(ctx, name)
+	switch {
+	case apierrors.IsNotFound(err):
 		f.to.NodeGone(f.clock(), sent, name)
 		return nil
+	case err != nil:
+		return err
 	}
-	return err // a node that is there is the watch's business
+	f.to.NodePresent(f.clock(), sent, nodeEvidence(read))
+	return nil
 }

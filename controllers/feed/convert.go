@@ -3,6 +3,7 @@ package feed
 import (
 	"net/netip"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -17,6 +18,7 @@ import (
 func podEvidence(p *corev1.Pod) evidence.Pod {
 	out := evidence.Pod{
 		UID: string(p.UID), Namespace: p.Namespace, Name: p.Name,
+		Version:     version(p),
 		Node:        p.Spec.NodeName,
 		HostNetwork: p.Spec.HostNetwork,
 		Created:     p.CreationTimestamp.Time,
@@ -49,6 +51,16 @@ func podEvidence(p *corev1.Pod) evidence.Pod {
 		out.Containers = append(out.Containers, containerEvidence(&p.Spec.Containers[i], p.Status.ContainerStatuses))
 	}
 	return out
+}
+
+// version reads the resource version, which the API server lets grow with every
+// write and promises to be a number.
+func version(o metav1.Object) uint64 {
+	v, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return v
 }
 
 func conditionTrue(p *corev1.Pod, kind corev1.PodConditionType) bool {
@@ -85,7 +97,7 @@ func containerEvidence(c *corev1.Container, statuses []corev1.ContainerStatus) e
 
 // nodeEvidence reduces a node to what the rules ask about.
 func nodeEvidence(n *corev1.Node) evidence.Node {
-	out := evidence.Node{Name: n.Name, Deleting: n.DeletionTimestamp != nil, Annotations: asked(n.Annotations), Zone: n.Labels[corev1.LabelTopologyZone]}
+	out := evidence.Node{Name: n.Name, Version: version(n), Deleting: n.DeletionTimestamp != nil, Annotations: asked(n.Annotations), Zone: n.Labels[corev1.LabelTopologyZone]}
 	for _, a := range n.Status.Addresses {
 		if a.Type == corev1.NodeInternalIP || a.Type == corev1.NodeExternalIP {
 			out.Addresses = appendAddr(out.Addresses, a.Address)

@@ -29,7 +29,8 @@ type podTarget interface {
 }
 
 type nodeTarget interface {
-	ObserveNode(now time.Time, seen evidence.Node)
+	ObserveNode(now time.Time, seen evidence.Node) (doubted bool)
+	NodePresent(now, sent time.Time, seen evidence.Node)
 	NodeGone(now, sent time.Time, name string)
 	KnownNodes() []string
 	ObserveLease(now time.Time, name string, renewed time.Time, lasts time.Duration)
@@ -93,7 +94,11 @@ func (f *Feed) PodListComplete(namespace string, pods []*corev1.Pod) {
 }
 
 // NodeSeen takes in a node that a watch or a list shows.
-func (f *Feed) NodeSeen(n *corev1.Node) { f.to.ObserveNode(f.clock(), nodeEvidence(n)) }
+func (f *Feed) NodeSeen(n *corev1.Node) {
+	if f.to.ObserveNode(f.clock(), nodeEvidence(n)) {
+		f.doubtNode(n.Name)
+	}
+}
 
 // NodeGone takes in that a watch has seen the node's removal.
 func (f *Feed) NodeGone(n *corev1.Node) { f.doubtNode(n.Name) }

@@ -119,22 +119,25 @@ type Cluster struct {
 
 // pod is one pod, its instances, and the incarnations of its containers.
 type pod struct {
-	evidence.Pod
-	gone    *evidence.Gone
-	proven  bool
-	leaving bool             // it was seen deleting with a grace period
-	addrs   []netip.AddrPort // what it answers on, or answered on last
-	claimed []netip.AddrPort // of those, what it claims now
-	changed map[string]time.Time
-	insts   map[*instance]struct{}
-	ids     map[*instance]struct{} // instances whose id it has registered while it lived
+	evidence.Pod           // without its version
+	version      uint64    // of the newest state that was taken in
+	told         time.Time // when that was
+	gone         *evidence.Gone
+	proven       bool
+	leaving      bool             // it was seen deleting with a grace period
+	addrs        []netip.AddrPort // what it answers on, or answered on last
+	claimed      []netip.AddrPort // of those, what it claims now
+	changed      map[string]time.Time
+	insts        map[*instance]struct{}
+	ids          map[*instance]struct{} // instances whose id it has registered while it lived
 }
 
 type node struct {
-	evidence.Node
-	seen  time.Time // when its object was last observed; zero if only its name is known
-	pods  map[*pod]struct{}
-	lease time.Time // when its Lease last changed, by our clock; zero once that counts as old
+	evidence.Node           // without its version
+	version       uint64    // of the newest state that was taken in
+	seen          time.Time // when its object was last observed; zero if only its name is known
+	pods          map[*pod]struct{}
+	lease         time.Time // when its Lease last changed, by our clock; zero once that counts as old
 
 	leased     time.Time     // the same, never forgotten
 	leaseLasts time.Duration // the Lease's own duration

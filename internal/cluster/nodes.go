@@ -7,12 +7,34 @@ import (
 	"github.com/kureka/kureka/internal/evidence"
 )
 
-// ObserveNode takes in the current state of a node.
-func (c *Cluster) ObserveNode(now time.Time, observed evidence.Node) {
+// ObserveNode takes in the current state of a node as a watch shows it. A word that
+// is older than what was seen already, as lists from the past are, changes nothing
+// and is answered true, doubted: a live read, told by NodePresent, can settle it.
+func (c *Cluster) ObserveNode(now time.Time, observed evidence.Node) (doubted bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if n := c.nodes[observed.Name]; n != nil && observed.Version != 0 && observed.Version < n.version {
+		return true
+	}
+	c.observeNode(now, observed)
+	return false
+}
+
+// NodePresent takes in that a live read, sent at a moment, showed a node. What was
+// seen after the read was sent is newer than its answer; but the state of a cluster
+// that was restored from a backup may be older than what was seen before.
+func (c *Cluster) NodePresent(now, sent time.Time, observed evidence.Node) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := c.nodes[observed.Name]; n == nil || n.seen.Before(sent) {
+		c.observeNode(now, observed)
+	}
+}
+
+func (c *Cluster) observeNode(now time.Time, observed evidence.Node) {
 	n := c.nodeFor(observed.Name)
-	n.seen = now
+	n.seen, n.version = now, observed.Version
+	observed.Version = 0
 	observed.ClockAhead, observed.Silent = n.ClockAhead, n.Silent // measured here, not reported by the node
 	if reflect.DeepEqual(n.Node, observed) {
 		return
@@ -27,8 +49,9 @@ func (c *Cluster) ObserveNode(now time.Time, observed evidence.Node) {
 }
 
 // NodeGone takes in that a live read, sent at a moment, did not find the node's
-// object. A node that was observed since has come back. The taints stay: that
-// somebody vouched for the node's end is not taken back by removing its object.
+// object. A node that was observed since has come back. If it was not Ready its
+// taints stay: that somebody vouched for its end is not taken back by removing its
+// object.
 func (c *Cluster) NodeGone(now, sent time.Time, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -37,7 +60,11 @@ func (c *Cluster) NodeGone(now, sent time.Time, name string) {
 		return
 	}
 	c.forgetAddresses(n)
-	n.Node = evidence.Node{Name: name, Missing: true, Taints: n.Taints}
+	last := n.Node
+	n.Node = evidence.Node{Name: name, Missing: true}
+	if last.Condition("Ready").Status != evidence.True {
+		n.Taints = last.Taints
+	}
 	c.reg.SetNodeFresh(name, false)
 	c.evaluateAll(now, n.pods)
 	c.dropNodeIfUnknown(n)

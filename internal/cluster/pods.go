@@ -9,7 +9,8 @@ import (
 )
 
 // ObservePod takes in the current state of a pod as a watch shows it. A state
-// that says nothing new changes nothing. A word about a pod that is proven gone
+// that says nothing new changes nothing. A word about a pod that is proven gone,
+// or one that is older than what was seen already, as lists from the past are,
 // changes nothing either and is answered true, doubted: a live read, told by
 // PodPresent, can settle it.
 func (c *Cluster) ObservePod(now time.Time, seen evidence.Pod) (doubted bool) {
@@ -18,18 +19,37 @@ func (c *Cluster) ObservePod(now time.Time, seen evidence.Pod) (doubted bool) {
 	if _, fenced := c.reg.FencedSince(seen.UID); fenced && c.pods[seen.UID] == nil {
 		return true
 	}
+	if c.isPast(seen) {
+		return true
+	}
 	c.observePod(now, seen)
 	return false
 }
 
-// PodPresent takes in that a live read, sent at a moment, showed a pod that is
-// not in the index. Of pods in the index the watch speaks with more authority,
-// and what was proven after the read was sent is newer than its answer.
+// isPast reports whether a state is older than what was seen of the pod, or of the
+// one that has its name.
+func (c *Cluster) isPast(seen evidence.Pod) bool {
+	p := c.pods[seen.UID]
+	if p == nil {
+		p = c.pods[c.names[seen.Namespace+"/"+seen.Name]]
+	}
+	return p != nil && seen.Version != 0 && seen.Version < p.version
+}
+
+// PodPresent takes in that a live read, sent at a moment, showed a pod. What was
+// seen or proven after the read was sent is newer than its answer; but the state of
+// a cluster that was restored from a backup may be older than what was seen before.
 func (c *Cluster) PodPresent(now, sent time.Time, seen evidence.Pod) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if p := c.pods[seen.UID]; p != nil {
+		if p.told.Before(sent) {
+			c.observePod(now, seen)
+		}
+		return
+	}
 	since, fenced := c.reg.FencedSince(seen.UID)
-	if c.pods[seen.UID] != nil || fenced && (since.After(sent) || seen.Terminal()) {
+	if fenced && (since.After(sent) || seen.Terminal()) {
 		return
 	}
 	if fenced {
@@ -54,7 +74,11 @@ func (c *Cluster) observePod(now time.Time, seen evidence.Pod) {
 			proven: seen.Terminal(), // it had ended before anybody could register: there is nobody to fence
 		}
 		c.pods[seen.UID] = p
-	case p.gone != nil || reflect.DeepEqual(p.Pod, seen):
+	case p.gone != nil:
+		return
+	}
+	p.version, p.told = seen.Version, now
+	if seen.Version = 0; reflect.DeepEqual(p.Pod, seen) {
 		return
 	}
 	c.names[name] = seen.UID

@@ -13,19 +13,22 @@ import (
 
 	"github.com/kureka/kureka/internal/evidence"
 	"github.com/kureka/kureka/internal/registry"
+	"github.com/kureka/kureka/internal/verdict"
 )
 
 // TestScenarios runs the files in testdata: what the watches saw and what clients
 // sent goes in, what the registry shows is expected. `#` starts a comment.
 //
-//	node NAME [ready=True|False|Unknown message= taint=KEY cond=TYPE=STATUS cidr= addr=]   (whole state each time)
+//	node NAME [version=N ready=True|False|Unknown message= taint=KEY cond=TYPE=STATUS cidr= addr= zone= doubted quiet]   (whole state each time)
 //	nodegone NAME [sent=-5s]     lease NAME [ahead=5s]     canary
 //	pod NAME [uid= node= ip= created=N phase= ready deleting forced disruption= hostnet owner= containers=name:port:id:run|down[:finished],...]
+//	    version=N; `doubted` expects that answer, `quiet` neither expects one nor, for a node, renews its Lease
 //	    options given once stay until given again; `-deleting`, `-ready` take a word back
 //	podgone UID       podpresent UID [sent=-5s]     slice NAME uid=UID ip= [terminating]    readable yes|no
 //	register APP/ID ip= [from= port= portoff secure= secureon host= status= dirty= interval=]  -> OUTCOME
 //	renew APP/ID [from= status= dirty=] -> OUTCOME    cancel|clear APP/ID [from=]    override APP/ID STATUS [from=]
 //	tick DURATION [beat=APP/ID,...@SECONDS]   (the canary and all node Leases keep arriving unless `cut` was said)
+//	at TIME (since the beginning; nothing runs)    step (only Tick)    selfpreservation on|off
 //	cut | heal    dark NODE | light NODE (its Lease stops, goes on)    pause DURATION (nothing runs)
 //	expect APP/ID STATUS|gone [because REASON]    expect APP/ID bound UID|unbound REASON    expect changes N
 func TestScenarios(t *testing.T) {
@@ -65,8 +68,10 @@ type scenario struct {
 	count int
 }
 
+var scenarioBegin = time.Unix(1_700_000_000, 0)
+
 func newScenario() *scenario {
-	s := &scenario{now: time.Unix(1_700_000_000, 0), pods: map[string]*evidence.Pod{}, dark: map[string]bool{}}
+	s := &scenario{now: scenarioBegin, pods: map[string]*evidence.Pod{}, dark: map[string]bool{}}
 	s.reg = registry.New(s.now, registry.Options{})
 	s.c = New(s.reg, Options{AllNamespaces: true, Observer: func(Change) time.Duration { s.count++; return 0 }})
 	s.c.SetPodsReadable(s.now, true)
@@ -178,6 +183,18 @@ func (s *scenario) watches() map[string]func(args) error {
 			s.now = s.now.Add(d)
 			return err
 		},
+		"at": func(a args) error {
+			d, err := time.ParseDuration(a.words[0])
+			s.now = scenarioBegin.Add(d)
+			return err
+		},
+		"step": func(args) error { s.c.Tick(s.now); return nil },
+		"selfpreservation": func(a args) error {
+			p := verdict.DefaultPolicy()
+			p.SelfPreservation = a.words[0] == "on"
+			s.c.SetPolicies(s.now, p, nil)
+			return nil
+		},
 		"forget": func(args) error { s.count = 0; return nil },
 		"lease": func(a args) error {
 			ahead, _ := time.ParseDuration(a.opts["ahead"])
@@ -198,8 +215,10 @@ func (s *scenario) node(a args) error {
 		status, reason, _ := strings.Cut(status, ":")
 		n.Conditions = append(n.Conditions, evidence.Condition{Type: kind, Status: status, Reason: reason})
 	}
-	if key := a.opts["taint"]; key != "" {
-		n.Taints = []evidence.Taint{{Key: key, Effect: "NoSchedule"}}
+	for key := range strings.SplitSeq(a.opts["taint"], ",") {
+		if key != "" {
+			n.Taints = append(n.Taints, evidence.Taint{Key: key, Effect: "NoSchedule"})
+		}
 	}
 	if cidr := a.opts["cidr"]; cidr != "" {
 		n.PodCIDRs = []netip.Prefix{netip.MustParsePrefix(cidr)}
@@ -208,8 +227,17 @@ func (s *scenario) node(a args) error {
 	if addr := a.opts["addr"]; addr != "" {
 		n.Addresses = []netip.Addr{netip.MustParseAddr(addr)}
 	}
-	s.c.ObserveNode(s.now, n)
-	s.c.ObserveLease(s.now, n.Name, s.now, 40*time.Second)
+	n.Version = uint64(a.num("version", 0)) //nolint:gosec // a test's own number
+	doubted := s.c.ObserveNode(s.now, n)
+	if a.has("quiet") {
+		return nil
+	}
+	if doubted != a.has("doubted") {
+		return fmt.Errorf("doubted: %v", doubted)
+	}
+	if !doubted {
+		s.c.ObserveLease(s.now, n.Name, s.now, 40*time.Second)
+	}
 	return nil
 }
 
@@ -242,8 +270,10 @@ func (s *scenario) pod(a args) error {
 			next.HostNetwork = on
 		}
 	}
-	*p = next
-	if s.c.ObservePod(s.now, next) != a.has("doubted") {
+	if !a.has("doubted") {
+		*p = next
+	}
+	if s.c.ObservePod(s.now, next) != a.has("doubted") && !a.has("quiet") {
 		return fmt.Errorf("doubted: %v", !a.has("doubted"))
 	}
 	return nil
@@ -255,6 +285,10 @@ func setPod(p *evidence.Pod, k, v string) error {
 		p.Node = v
 	case "owner":
 		p.Owner = v
+	case "version":
+		n, err := strconv.ParseUint(v, 10, 64)
+		p.Version = n
+		return err
 	case "phase":
 		p.Phase = evidence.Phase(v)
 	case "disruption":

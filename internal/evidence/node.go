@@ -15,6 +15,8 @@ const (
 // Node is what is known about one node.
 type Node struct {
 	Name string
+	// Version grows with every write of the object; zero if it is not known.
+	Version uint64
 	// Missing says that the node's object is gone, confirmed by a live read.
 	Missing bool
 	// Deleting says that the node has a deletion timestamp, which only one with

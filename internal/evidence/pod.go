@@ -21,6 +21,8 @@ const (
 // addresses are used again.
 type Pod struct {
 	UID, Namespace, Name string
+	// Version grows with every write of the object; zero if it is not known.
+	Version uint64
 	// Owner is the UID of the controller that made the pod, empty if there is none.
 	Owner string
 	// Node is the name of the pod's node, empty while it is not scheduled.
