@@ -255,10 +255,15 @@ func (n *entry) has(f uint32) bool { return n.flags.Load()&f != 0 }
 
 // visible computes the status the world sees.
 func (e *Engine) visible(n *entry) Status {
-	client := Status(n.client.Load())
 	if n.binding.Verdict.OutOfService || n.marked {
 		return OutOfService
 	}
+	return e.asLeft(n)
+}
+
+// asLeft is the status that the client and an operator's override say.
+func (e *Engine) asLeft(n *entry) Status {
+	client := Status(n.client.Load())
 	o := e.overrideOf(n)
 	if o == nil {
 		return client
@@ -293,6 +298,7 @@ func (e *Engine) publish(now time.Time, n *entry) (changed bool) {
 	e.appCount(n.key.App).move(n.view, next)
 	n.view = next
 	e.record(snap, now, next)
+	e.keepFloor(now, n.key.App)
 	return true
 }
 
@@ -308,11 +314,12 @@ func (e *Engine) withdraw(now time.Time, n *entry) (changed bool) {
 	snap := e.begin()
 	snap.replace(n.view, nil)
 	e.appCount(n.key.App).move(n.view, nil)
-	if c := e.apps[n.key.App]; c.live == 0 {
+	if c := e.apps[n.key.App]; c.live == 0 && len(c.marked) == 0 {
 		delete(e.apps, n.key.App)
 	}
 	n.view = nil
 	e.record(snap, now, &gone)
+	e.keepFloor(now, n.key.App)
 	return true
 }
 

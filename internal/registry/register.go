@@ -258,6 +258,7 @@ func (e *Engine) remove(now time.Time, n *entry) {
 	s.mu.Unlock()
 	e.count--
 	e.due.remove(n)
+	e.unmark(n)
 	e.uncount(n)
 	e.forgetInterval(n)
 	part := n.part.Load()

@@ -3,6 +3,7 @@ package registry
 import (
 	"cmp"
 	"container/heap"
+	"maps"
 	"slices"
 	"time"
 )
@@ -153,7 +154,8 @@ func (e *Engine) revive(now time.Time, n *entry) {
 	}
 	n.setFlag(flagOverdue, false)
 	delete(p.overdue, n)
-	n.marked, n.expiredAt = false, 0
+	e.unmark(n)
+	n.expiredAt = 0
 	e.rearm(n)
 	e.judge(p, e.mono(now))
 }
@@ -233,8 +235,44 @@ func (e *Engine) hold(now time.Time, n *entry, end int64) {
 	if !e.appCount(n.key.App).allows(n.part.Load().policy.MinInServicePercent) {
 		return
 	}
-	n.marked = true
+	e.mark(n)
 	e.publish(now, n)
+}
+
+func (e *Engine) mark(n *entry) {
+	c := e.appCount(n.key.App)
+	if c.marked == nil {
+		c.marked = map[*entry]struct{}{}
+	}
+	n.marked = true
+	c.marked[n] = struct{}{}
+}
+
+func (e *Engine) unmark(n *entry) {
+	if n.marked {
+		n.marked = false
+		delete(e.appCount(n.key.App).marked, n)
+	}
+}
+
+// keepFloor takes marks back when others have left an application with too few in
+// service. The ids decide which, so that the choice does not wander.
+func (e *Engine) keepFloor(now time.Time, app string) {
+	c := e.apps[app]
+	if c == nil || len(c.marked) == 0 {
+		return
+	}
+	marked := slices.SortedFunc(maps.Keys(c.marked), func(a, b *entry) int { return a.key.compare(b.key) })
+	for _, n := range marked {
+		if c.up >= c.floor(n.part.Load().policy.MinInServicePercent) {
+			return
+		}
+		if n.binding.Verdict.OutOfService || e.asLeft(n) != Up {
+			continue
+		}
+		e.unmark(n)
+		e.publish(now, n)
+	}
 }
 
 func (e *Engine) processIsSilent(t int64, n *entry, end int64) bool {

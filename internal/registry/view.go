@@ -70,7 +70,10 @@ func (e *Engine) leaveNode(node string, n *entry) {
 
 // capacity counts an application's listed instances that are not ending, and
 // those of them that are shown UP.
-type capacity struct{ live, up int }
+type capacity struct {
+	live, up int
+	marked   map[*entry]struct{} // shown out of service although their leases are held
+}
 
 func (e *Engine) appCount(app string) *capacity {
 	c := e.apps[app]
@@ -99,8 +102,10 @@ func (c *capacity) add(i *Instance, n int) {
 // allows reports whether one more UP instance may be taken out: at least one, and
 // the given share of the live instances, rounded down, must stay.
 func (c *capacity) allows(minInServicePercent int) bool {
-	return c.up-1 >= max(1, c.live*minInServicePercent/100)
+	return c.up-1 >= c.floor(minInServicePercent)
 }
+
+func (c *capacity) floor(minInServicePercent int) int { return max(1, c.live*minInServicePercent/100) }
 
 // InService returns how many listed instances of an application are shown UP and
 // how many are live, that is not ending.
