@@ -12,6 +12,9 @@ const (
 	// longest bounds what the absence of the registry adds. Clients back off for as
 	// long as it was away, but no longer than this.
 	longest = 300 * time.Second
+	// After an absence of half a minute some clients have been given up by their
+	// supervisor after an interval and pause for two: that is so much longer than base.
+	givenUp, givenUpAfter = 45 * time.Second, 30 * time.Second
 )
 
 // Gate refuses list reads after a start without state. An answer that lacks what
@@ -40,6 +43,9 @@ func New(opened time.Time, fixed time.Duration) *Gate {
 func (g *Gate) Away(absence time.Duration, listsFrom time.Time) {
 	if !g.auto {
 		return
+	}
+	if absence >= givenUpAfter {
+		absence += givenUp
 	}
 	wait := max(base+min(longest, max(0, absence)), listsFrom.Sub(g.opened))
 	g.length.Store(int64(min(wait, base+longest)))

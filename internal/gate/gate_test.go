@@ -14,6 +14,7 @@ func TestGateStaysShutForAsLongAsClientsMayBackOff(t *testing.T) {
 	}{
 		"first start":          {-1, 0, 45 * time.Second},
 		"away for 20 s":        {-1, 20 * time.Second, 65 * time.Second},
+		"away for 60 s":        {-1, time.Minute, 150 * time.Second},
 		"away for an hour":     {-1, time.Hour, 345 * time.Second},
 		"nobody knows":         {-1, -1, 345 * time.Second},
 		"off":                  {0, time.Hour, 0},

@@ -86,7 +86,11 @@ func (m *model) judge() {
 		case !is && was:
 			delete(m.engaged, ns)
 			held := m.now.Sub(since)
-			if until := m.now.Add(max(30*time.Second, min(300*time.Second, held))); until.After(m.credit[ns]) {
+			credit := 30 * time.Second
+			if held >= credit {
+				credit = min(held+90*time.Second, 330*time.Second)
+			}
+			if until := m.now.Add(credit); until.After(m.credit[ns]) {
 				m.credit[ns] = until
 			}
 		}

@@ -128,10 +128,24 @@ const maxTransitions = 4096
 
 func perMinute(millionths int64) float64 { return float64(millionths) / 1e6 }
 
-// creditFor is how long nothing expires after a disturbance of length l: clients
-// that could not reach the registry back off for about as long as it was away.
+const (
+	// shortCredit is how long nothing expires after a disturbance that was too short
+	// for clients to back off.
+	shortCredit = int64(30 * time.Second)
+	// A client that gets no answer is given up after its interval, here 30 s, and
+	// pauses twice as long as before, at most ten intervals. So it is back at most
+	// three intervals later than after as long again as the registry was away, and
+	// never later than eleven after it.
+	lostBeats, longestPause = int64(90 * time.Second), int64(330 * time.Second)
+)
+
+// creditFor is how long nothing expires after a disturbance of length l, in which
+// clients could not reach the registry.
 func creditFor(l int64) int64 {
-	return max(int64(30*time.Second), min(int64(300*time.Second), l))
+	if l < shortCredit {
+		return shortCredit
+	}
+	return min(l+lostBeats, longestPause)
 }
 
 // age forgets the evictions that have left the window of the cap.
