@@ -145,16 +145,20 @@ func (c *Cluster) attach(in, old *instance, p *pod, why string) {
 		in.sharer, p, why = p, nil, UnboundSharedID
 	}
 	in.pod, in.unbound, in.byAddress = p, why, p != nil && p.answersAt(in)
-	if in.unlisted = c.mustHide(in); in.unlisted {
+	if in.unlisted = c.mustHide(in, old); in.unlisted {
 		in.unbound = UnboundPodNotSeen
 	}
 	in.chooseContainer(known)
 }
 
 // mustHide reports whether an instance is not to be listed yet, because its pod is
-// either still to be seen or gone.
-func (c *Cluster) mustHide(in *instance) bool {
+// either still to be seen or gone. One that was listed is hidden only by a view that
+// has settled: the watches come back one after the other.
+func (c *Cluster) mustHide(in, old *instance) bool {
 	if in.pod != nil || in.sharer != nil || c.fallback.Observe || !c.fresh {
+		return false
+	}
+	if old != nil && !old.unlisted && !c.settled {
 		return false
 	}
 	return in.unbound == UnboundPodNotSeen || c.isGhost(in)

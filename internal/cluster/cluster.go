@@ -115,6 +115,7 @@ type Cluster struct {
 	canary     time.Time
 	leases     time.Time
 	fresh      bool
+	settled    bool // fresh for some time: every watch has had the chance to catch up
 }
 
 // pod is one pod, its instances, and the incarnations of its containers.

@@ -12,6 +12,10 @@ const (
 	FreshFor = 15 * time.Second
 	// nodeFreshFor is the same for a single node, which renews every 10 s.
 	nodeFreshFor = 15 * time.Second
+	// settleAfter is how long a view is fresh before the absence of a pod from it
+	// hides what is listed: more than the longest pause between two attempts to
+	// watch, and than a kubelet takes to tell a pod's address.
+	settleAfter = 10 * time.Second
 	// lastOwnerRetention is how long it is remembered whose an id was.
 	lastOwnerRetention = 10 * time.Minute
 )
@@ -71,9 +75,14 @@ func (c *Cluster) Tick(now time.Time) registry.Ticked {
 // on it, in both directions.
 func (c *Cluster) measure(now time.Time) {
 	fresh := c.readable && now.Sub(c.canary) <= FreshFor && now.Sub(c.leases) <= FreshFor
-	if fresh != c.fresh {
+	turned := fresh != c.fresh
+	if turned {
 		c.fresh, c.freshSince = fresh, now
 		c.reg.SetFresh(fresh)
+	}
+	settled := fresh && now.Sub(c.freshSince) >= settleAfter
+	if turned || settled != c.settled {
+		c.settled = settled
 		for _, in := range c.insts {
 			if in.pod == nil {
 				c.rebind(now, in)
