@@ -53,16 +53,19 @@ func (w *Watcher) canary() source[coordinationv1.Lease] {
 			return api.Watch(ctx, o)
 		},
 		sink: sink[coordinationv1.Lease]{
-			seen:   w.feed.CanarySeen,
+			seen: func(l *coordinationv1.Lease) {
+				w.hearing.heard()
+				w.feed.CanarySeen(l)
+			},
 			gone:   func(*coordinationv1.Lease) {},
 			listed: func([]*coordinationv1.Lease) {}, // a renewal of unknown age
 		},
 	}
 }
 
-// keepCanary renews the canary until the context ends. What goes wrong is logged
-// when it begins and when it ends.
-func keepCanary(ctx context.Context, client kubernetes.Interface, c CanaryOptions, clock func() time.Time, log logr.Logger) {
+// keepCanary renews the canary until the context ends and tells of each renewal.
+// What goes wrong is logged when it begins and when it ends.
+func keepCanary(ctx context.Context, client kubernetes.Interface, c CanaryOptions, clock func() time.Time, log logr.Logger, renewed func()) {
 	ticker := time.NewTicker(CanaryInterval)
 	defer ticker.Stop()
 	failing := false
@@ -79,6 +82,9 @@ func keepCanary(ctx context.Context, client kubernetes.Interface, c CanaryOption
 			} else {
 				log.Info("Renewing the canary Lease again", "lease", c.Namespace+"/"+c.Name)
 			}
+		}
+		if err == nil {
+			renewed()
 		}
 		select {
 		case <-ctx.Done():

@@ -36,18 +36,25 @@ type Options struct {
 	Logger     logr.Logger
 	// OnWatchState is told when a watch starts or stops working. It must not block.
 	OnWatchState func(WatchState)
+	// OnDeaf is told when watches turned out to be open and deliver nothing, so that
+	// whoever else watches can begin anew, as all watches here do. It must not block.
+	OnDeaf func()
 }
 
 // Watcher feeds a Cluster from the API server.
 type Watcher struct {
-	opts   Options
-	states *watchStates
-	feed   *feed.Feed
+	opts    Options
+	states  *watchStates
+	feed    *feed.Feed
+	hearing *hearing
+	deaf    chan struct{} // the watches are to begin anew
 }
 
 // NewWatcher returns a watcher that does nothing before Run.
 func NewWatcher(opts Options) *Watcher {
-	w := &Watcher{opts: opts, states: &watchStates{log: opts.Logger, m: map[string]WatchState{}}}
+	w := &Watcher{
+		opts: opts, states: &watchStates{log: opts.Logger, m: map[string]WatchState{}}, hearing: newHearing(), deaf: make(chan struct{}, 1),
+	}
 	w.states.onChange = w.stateChanged
 	w.feed = feed.New(opts.Cluster, opts.Clock)
 	return w
@@ -64,22 +71,20 @@ func (w *Watcher) Run(ctx context.Context, mayRenew <-chan struct{}) {
 	if len(namespaces) == 0 {
 		namespaces = []string{metav1.NamespaceAll}
 	}
-	watches := make([]func(), 0, 2*len(namespaces)+3)
+	watches := make([]func(context.Context), 0, 2*len(namespaces)+3)
 	for _, ns := range namespaces {
-		watches = append(watches, watching(ctx, w, w.pods(ns)), watching(ctx, w, w.slices(ns)))
+		watches = append(watches, watching(w, w.pods(ns)), watching(w, w.slices(ns)))
 	}
-	watches = append(watches, watching(ctx, w, w.nodes()), watching(ctx, w, w.leases()), watching(ctx, w, w.canary()))
+	watches = append(watches, watching(w, w.nodes()), watching(w, w.leases()), watching(w, w.canary()))
 	var wg sync.WaitGroup
-	for _, run := range watches {
-		wg.Go(run)
-	}
+	wg.Go(func() { w.watchInRounds(ctx, watches) })
 	wg.Go(func() {
 		select {
 		case <-mayRenew:
 		case <-ctx.Done():
 			return
 		}
-		keepCanary(ctx, w.opts.Client, w.opts.Canary, w.opts.Clock, w.opts.Logger)
+		keepCanary(ctx, w.opts.Client, w.opts.Canary, w.opts.Clock, w.opts.Logger, w.canaryRenewed)
 	})
 	wg.Go(func() { confirm(ctx, w.feed, liveReader{w.opts.Client}, w.opts.Logger) })
 	wg.Wait()
@@ -87,9 +92,47 @@ func (w *Watcher) Run(ctx context.Context, mayRenew <-chan struct{}) {
 
 // watching announces a watch and returns what runs it. All are announced before
 // any runs, so that nothing counts as complete because another has not begun.
-func watching[T any](ctx context.Context, w *Watcher, s source[T]) func() {
+func watching[T any](w *Watcher, s source[T]) func(context.Context) {
 	w.states.expect(s.resource)
-	return func() { runWatch(ctx, s, w.states, w.opts.Logger) }
+	return func(ctx context.Context) { runWatch(ctx, s, w.states, w.opts.Logger) }
+}
+
+// watchInRounds runs all watches, and all of them anew whenever they were deaf.
+func (w *Watcher) watchInRounds(ctx context.Context, watches []func(context.Context)) {
+	for ctx.Err() == nil {
+		round, end := context.WithCancel(ctx)
+		var wg sync.WaitGroup
+		for _, run := range watches {
+			wg.Go(func() { run(round) })
+		}
+		select {
+		case <-ctx.Done():
+		case <-w.deaf:
+		}
+		end()
+		wg.Wait()
+	}
+}
+
+// canaryRenewed has the watches begin anew when none brings the renewals back
+// although all are open.
+func (w *Watcher) canaryRenewed() {
+	waits := false
+	for _, s := range w.states.all() {
+		waits = waits || s.Problem != "" || !s.Synced
+	}
+	if !w.hearing.renewed(w.opts.Clock(), waits) {
+		return
+	}
+	w.opts.Logger.Info("The watches are open and do not bring back the own Lease, so everything is listed anew. " +
+		"Was etcd restored from a backup? Then the API server sends nothing newer than what was seen before")
+	select {
+	case w.deaf <- struct{}{}:
+	default:
+	}
+	if w.opts.OnDeaf != nil {
+		w.opts.OnDeaf()
+	}
 }
 
 func (w *Watcher) stateChanged(s WatchState) {

@@ -41,6 +41,7 @@ type watching struct {
 	config  *rest.Config
 	policy  policy.Options
 	metrics *watchMetrics
+	deaf    chan struct{} // the policies are to be read anew
 }
 
 func newWatching(a *App) (*watching, error) {
@@ -58,7 +59,7 @@ func newWatching(a *App) (*watching, error) {
 		log: a.log.WithName("cluster"), gate: a.gate, client: client, config: cfg,
 		canary:  controllers.CanaryOptions{Namespace: a.opts.Namespace, Name: a.opts.CanaryName, Identity: hostname(), ListsFrom: a.gate.ListsFrom},
 		events:  controllers.NewEvents(client, hostname(), a.log.WithName("events")),
-		metrics: newWatchMetrics(a.metrics),
+		metrics: newWatchMetrics(a.metrics), deaf: make(chan struct{}, 1),
 	}
 	w.policy = policy.Options{
 		Target: a.cluster, Figures: figures{a.reg}, Namespaces: a.opts.WatchNamespaces, Clock: time.Now, Logger: a.log.WithName("policy"),
@@ -66,7 +67,7 @@ func newWatching(a *App) (*watching, error) {
 	w.metrics.registerDropped(a.metrics, w.events.Dropped)
 	w.watcher = controllers.NewWatcher(controllers.Options{
 		Client: client, Cluster: a.cluster, Namespaces: a.opts.WatchNamespaces, Canary: w.canary,
-		Clock: time.Now, Logger: w.log, OnWatchState: w.metrics.state,
+		Clock: time.Now, Logger: w.log, OnWatchState: w.metrics.state, OnDeaf: w.readPoliciesAnew,
 	})
 	return w, nil
 }
@@ -147,8 +148,31 @@ func (w *watching) run(ctx context.Context) {
 	})
 	wg.Go(func() { w.events.Run(ctx) })
 	wg.Go(func() { w.watcher.Run(ctx, aged) })
-	wg.Go(func() { policy.Run(ctx, w.config, w.policy) })
+	wg.Go(func() { w.readPolicies(ctx) })
 	wg.Wait()
+}
+
+// readPolicies reads policies, and all of them anew whenever the watches were deaf:
+// theirs go on from the same past.
+func (w *watching) readPolicies(ctx context.Context) {
+	for ctx.Err() == nil {
+		round, end := context.WithCancel(ctx)
+		var wg sync.WaitGroup
+		wg.Go(func() { policy.Run(round, w.config, w.policy) })
+		select {
+		case <-ctx.Done():
+		case <-w.deaf:
+		}
+		end()
+		wg.Wait()
+	}
+}
+
+func (w *watching) readPoliciesAnew() {
+	select {
+	case w.deaf <- struct{}{}:
+	default:
+	}
 }
 
 // learnAbsence reads how old the canary is until it is known.
