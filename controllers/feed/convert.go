@@ -85,6 +85,7 @@ func containerEvidence(c *corev1.Container, statuses []corev1.ContainerStatus) e
 		}
 		out.ID = s.ContainerID
 		out.Running = s.State.Running != nil
+		out.Ended = s.State.Terminated != nil || s.LastTerminationState.Terminated != nil
 		switch {
 		case s.State.Terminated != nil:
 			out.Finished = s.State.Terminated.FinishedAt.Time

@@ -50,7 +50,7 @@ func TestPodEvidence(t *testing.T) {
 		IPs:     []netip.Addr{netip.MustParseAddr("192.0.2.10"), netip.MustParseAddr("2001:db8::1")},
 		Created: time.Unix(1_600_000_000, 0), Phase: evidence.Running, Ready: true, Disruption: "EvictionByEvictionAPI",
 		Containers: []evidence.Container{
-			{Name: "app", Ports: []uint16{8080, 8081}, ID: "x://a2", Running: true, Finished: finished.Time},
+			{Name: "app", Ports: []uint16{8080, 8081}, ID: "x://a2", Running: true, Ended: true, Finished: finished.Time},
 			{Name: "side", ID: "x://s1"},
 		},
 	}

@@ -21,7 +21,7 @@ import (
 //
 //	node NAME [version=N ready=True|False|Unknown message= taint=KEY cond=TYPE=STATUS cidr= addr= zone= doubted quiet]   (whole state each time)
 //	nodegone NAME [sent=-5s]     lease NAME [ahead=5s]     canary
-//	pod NAME [uid= node= ip= created=N phase= ready deleting forced disruption= hostnet owner= containers=name:port:id:run|down[:finished],...]
+//	pod NAME [uid= node= ip= created=N phase= ready deleting forced disruption= hostnet owner= containers=name:port:id:run|wait|down[:finished],...]
 //	    version=N; `doubted` expects that answer, `quiet` neither expects one nor, for a node, renews its Lease
 //	    options given once stay until given again; `-deleting`, `-ready` take a word back
 //	podgone UID       podpresent UID [sent=-5s]     slice NAME uid=UID ip= [terminating]    readable yes|no
@@ -318,7 +318,7 @@ func setContainers(p *evidence.Pod, v string) error {
 		if err != nil {
 			return err
 		}
-		c := evidence.Container{Name: f[0], Ports: []uint16{uint16(port)}, ID: f[2], Running: f[3] == "run"}
+		c := evidence.Container{Name: f[0], Ports: []uint16{uint16(port)}, ID: f[2], Running: f[3] == "run", Ended: f[3] == "down" || len(f) > 4}
 		if len(f) > 4 {
 			n, err := strconv.Atoi(f[4])
 			if err != nil {

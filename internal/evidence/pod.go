@@ -53,6 +53,9 @@ type Container struct {
 	// ID is the runtime's id of the current incarnation, empty before the first.
 	ID      string
 	Running bool
+	// Ended says that an incarnation is known to have ended, this one or the one
+	// before.
+	Ended bool
 	// Finished is when the previous incarnation ended, by the node's clock and in
 	// whole seconds; zero when there was none.
 	Finished time.Time

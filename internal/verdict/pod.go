@@ -64,6 +64,9 @@ func containerRestarted(in Input) (string, time.Time, bool) {
 	if l == nil || l.Baseline == "" || l.Container.ID == l.Baseline {
 		return "", time.Time{}, false
 	}
+	if l.Container.ID == "" && !l.Container.Ended {
+		return "", time.Time{}, false // it ran before it ever started: this is told from the past
+	}
 	return "container " + l.Container.Name, time.Time{}, !l.Acknowledged(in.Node)
 }
 

@@ -24,6 +24,19 @@ func healthy() verdict.Input {
 	}
 }
 
+// A list from the past can show a container before it first started, long after
+// it was seen running.
+func TestContainerRestarted_needsAnEnd(t *testing.T) {
+	for ended, want := range map[bool]verdict.Class{false: verdict.None, true: verdict.Ending} {
+		in := healthy()
+		in.Life.Container = evidence.Container{Name: in.Life.Container.Name, Ended: ended}
+		in.Life.Changed = noon
+		if got := verdict.Decide(in); got.Class != want {
+			t.Errorf("ended %v: %v because of %s, want %v", ended, got.Class, got.Reason, want)
+		}
+	}
+}
+
 func taint(key string) func(*verdict.Input) {
 	return func(in *verdict.Input) { in.Node.Taints = []evidence.Taint{{Key: key}} }
 }
