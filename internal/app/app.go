@@ -17,6 +17,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/internal/dashboard"
@@ -45,6 +46,7 @@ func Main(ctx context.Context, args []string, out io.Writer) error {
 	level := slog.Level(-opts.LogLevel)
 	log := logr.FromSlogHandler(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level}))
 	klog.SetLogger(log.WithName("client-go"))
+	ctrllog.SetLogger(log.WithName("controller-runtime"))
 	a, err := New(ctx, opts, log)
 	if err != nil {
 		return err
@@ -64,6 +66,7 @@ type App struct {
 	watch   *watching // nil when standalone
 	journal chan cluster.Change
 
+	guard   guard
 	servers []listening
 }
 
@@ -72,6 +75,13 @@ type listening struct {
 	name string
 	srv  *http.Server
 	l    net.Listener
+}
+
+func (s listening) serve() error {
+	if s.srv.TLSConfig != nil {
+		return s.srv.ServeTLS(s.l, "", "") //nolint:wrapcheck // the caller knows more
+	}
+	return s.srv.Serve(s.l) //nolint:wrapcheck // the caller knows more
 }
 
 // New opens the listeners and builds everything, but serves nothing before Run.
@@ -133,11 +143,16 @@ func (a *App) listen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if a.guard, err = newGuard(&a.opts, a.log, a.metrics); err != nil {
+		return err
+	}
+	public := server.NewHTTPServer(a.withDashboard(api), server.Limits{})
+	a.guard.protect(public)
 	all := []struct {
 		name, flag, addr string
 		srv              *http.Server
 	}{
-		{"Eureka API", "registry-bind-address", a.opts.RegistryAddr, server.NewHTTPServer(a.withDashboard(api), server.Limits{})},
+		{"Eureka API", "registry-bind-address", a.opts.RegistryAddr, public},
 		{"metrics", "metrics-bind-address", a.opts.MetricsAddr, smallServer(metricsHandler(a.metrics))},
 		{"probes", "health-probe-bind-address", a.opts.ProbeAddr, smallServer(a.probes())},
 	}
@@ -202,7 +217,7 @@ func (a *App) Run(ctx context.Context) error {
 	for _, s := range a.servers {
 		a.log.Info("Listening", "for", s.name, "address", s.l.Addr().String())
 		wg.Go(func() {
-			if err := s.srv.Serve(s.l); !errors.Is(err, http.ErrServerClosed) {
+			if err := s.serve(); !errors.Is(err, http.ErrServerClosed) {
 				failed <- fmt.Errorf("serving the %s: %w", s.name, err)
 			}
 		})
@@ -210,6 +225,9 @@ func (a *App) Run(ctx context.Context) error {
 	a.announceGate()
 	wg.Go(func() { a.tick(ctx) })
 	wg.Go(func() { a.writeJournal(ctx) })
+	for _, follow := range a.guard.loops() {
+		wg.Go(func() { follow(ctx) })
+	}
 	if a.watch != nil {
 		wg.Go(func() { a.watch.run(ctx) })
 	}

@@ -35,6 +35,11 @@ type Options struct {
 	MetricsAddr  string // Prometheus metrics; "0" for none
 	ProbeAddr    string // /healthz and /readyz; "0" for none
 
+	// UsersFile names who may use the registry's port, everybody if empty.
+	UsersFile string
+	// TLSCertFile and TLSKeyFile encrypt the registry's port, if they are set.
+	TLSCertFile, TLSKeyFile string
+
 	// StartGate is Auto, Off, or how long list reads are refused after the start.
 	StartGate      string
 	TrustedProxies []string
@@ -130,6 +135,11 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.RegistryAddr, "registry-bind-address", o.RegistryAddr, "address of the Eureka API")
 	f.StringVar(&o.MetricsAddr, "metrics-bind-address", o.MetricsAddr, `address of the metrics, "0" for none`)
 	f.StringVar(&o.ProbeAddr, "health-probe-bind-address", o.ProbeAddr, `address of /healthz and /readyz, "0" for none`)
+	f.StringVar(&o.UsersFile, "registry-users-file", o.UsersFile,
+		"file of users as htpasswd -B writes it; with it the API and the dashboard ask for a name and password (Basic). Followed when it changes")
+	f.StringVar(&o.TLSCertFile, "registry-tls-cert-file", o.TLSCertFile,
+		"certificate of the API, in PEM with its chain; with it the API speaks TLS. Followed when it changes")
+	f.StringVar(&o.TLSKeyFile, "registry-tls-key-file", o.TLSKeyFile, "key of the certificate, in PEM")
 	f.StringVar(&o.StartGate, "start-gate", o.StartGate,
 		"how long list reads are refused after the start, so that clients keep what they have: Auto, Off or a duration up to 10m")
 	f.StringSliceVar(&o.TrustedProxies, "trusted-proxies", o.TrustedProxies,
@@ -161,6 +171,9 @@ func (o *Options) Validate() error {
 		errs = append(errs, err)
 	}
 	if _, err := o.proxies(); err != nil {
+		errs = append(errs, err)
+	}
+	if err := o.validateSecurity(); err != nil {
 		errs = append(errs, err)
 	}
 	if o.Dashboard != DashboardOn && o.Dashboard != DashboardOff {

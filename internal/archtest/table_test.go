@@ -24,6 +24,7 @@ func table() []row {
 			libs: []string{kubernetes, controllerRuntime, logr, prometheus, xsync},
 		},
 		{pkg: "internal/server", may: []string{"internal/registry", "internal/eureka"}, libs: []string{logr, prometheus, xsync}},
+		{pkg: "internal/login", libs: []string{logr, prometheus, xsync, bcrypt}},
 		{pkg: "internal/dashboard", may: []string{"internal/registry", "internal/cluster", "internal/version"}, libs: []string{logr}},
 		{pkg: "internal/peer", may: []string{"internal/registry", "internal/eureka"}, libs: []string{logr, prometheus, xsync, memberlist}},
 		{pkg: "internal/cluster", may: []string{"internal/evidence", "internal/verdict", "internal/registry"}, libs: []string{logr}},
@@ -43,6 +44,7 @@ func table() []row {
 // The libraries a row can name.
 const (
 	apimachinery      = "k8s.io/apimachinery"
+	bcrypt            = "golang.org/x/crypto/bcrypt"
 	controllerRuntime = "sigs.k8s.io/controller-runtime"
 	kubernetes        = "k8s.io"
 	logr              = "github.com/go-logr/logr"
@@ -54,7 +56,7 @@ const (
 
 func everythingBelowApp() []string {
 	return []string{
-		"api/v1alpha1", "controllers", "internal/cluster", "internal/dashboard", "internal/eureka", "internal/evidence", "internal/gate",
+		"api/v1alpha1", "controllers", "internal/cluster", "internal/dashboard", "internal/eureka", "internal/evidence", "internal/gate", "internal/login",
 		"internal/peer", "internal/registry", "internal/server", "internal/verdict", "internal/version",
 	}
 }

@@ -110,7 +110,6 @@ type Record struct {
 	AppGroup, SID, ASG              string
 	HomePageURL, StatusPageURL      string
 	HealthCheckURL, SecureHealthURL string
-	CoordinatingServer              bool
 	Status                          Status        // as registered; None counts as Up
 	Dirty                           int64         // lastDirtyTimestamp, Unix ms
 	RenewalInterval, LeaseDuration  time.Duration // zero: the policy's default

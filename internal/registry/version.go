@@ -59,7 +59,7 @@ func contentHash(r *Record) uint64 {
 	writePairs(h, r.DataCenter.Metadata)
 	for _, n := range []int64{
 		int64(r.Port.Number), flag(r.Port.Enabled), int64(r.SecurePort.Number), flag(r.SecurePort.Enabled),
-		int64(r.CountryID), flag(r.CoordinatingServer), int64(r.Status), r.Dirty,
+		int64(r.CountryID), int64(r.Status), r.Dirty,
 		int64(r.RenewalInterval), int64(r.LeaseDuration),
 	} {
 		writeInt(h, n)

@@ -28,18 +28,17 @@ func recordOf(in *eureka.Instance, now time.Time) *registry.Record {
 		DataCenter: registry.DataCenter{Name: in.DataCenter.Name, Metadata: recordPairs(in.DataCenter.Metadata)},
 		Metadata:   recordPairs(in.Metadata),
 
-		AppGroup:           in.AppGroupName,
-		SID:                in.SID,
-		ASG:                in.ASGName,
-		HomePageURL:        in.HomePageURL,
-		StatusPageURL:      in.StatusPageURL,
-		HealthCheckURL:     in.HealthCheckURL,
-		SecureHealthURL:    in.SecureHealthCheckURL,
-		CoordinatingServer: in.CoordinatingServer,
-		Status:             registry.ParseStatus(string(in.Status)),
-		Dirty:              dirty,
-		RenewalInterval:    time.Duration(in.Lease.RenewalIntervalSecs) * time.Second,
-		LeaseDuration:      time.Duration(in.Lease.DurationSecs) * time.Second,
+		AppGroup:        in.AppGroupName,
+		SID:             in.SID,
+		ASG:             in.ASGName,
+		HomePageURL:     in.HomePageURL,
+		StatusPageURL:   in.StatusPageURL,
+		HealthCheckURL:  in.HealthCheckURL,
+		SecureHealthURL: in.SecureHealthCheckURL,
+		Status:          registry.ParseStatus(string(in.Status)),
+		Dirty:           dirty,
+		RenewalInterval: time.Duration(in.Lease.RenewalIntervalSecs) * time.Second,
+		LeaseDuration:   time.Duration(in.Lease.DurationSecs) * time.Second,
 	}
 }
 
@@ -113,11 +112,10 @@ func (e *encoder) fill(inst *registry.Instance) {
 		VIP:       inst.VIP,
 		SecureVIP: inst.SecureVIP,
 
-		CoordinatingServer: inst.CoordinatingServer,
-		LastUpdatedMS:      inst.UpdatedMS,
-		LastDirtyMS:        inst.Dirty,
-		ActionType:         eureka.ActionType(inst.Action.String()),
-		ASGName:            inst.ASG,
+		LastUpdatedMS: inst.UpdatedMS,
+		LastDirtyMS:   inst.Dirty,
+		ActionType:    eureka.ActionType(inst.Action.String()),
+		ASGName:       inst.ASG,
 	}
 }
 

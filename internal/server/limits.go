@@ -70,7 +70,12 @@ func defaultTo[T int | int64 | time.Duration](field *T, value T) {
 // bodies, URLs and concurrency are the handler's own.
 func NewHTTPServer(handler http.Handler, limits Limits) *http.Server {
 	limits = limits.withDefaults()
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true) // one Java client opens with it
 	return &http.Server{
+		Protocols:         &protocols,
 		Handler:           handler,
 		ReadHeaderTimeout: limits.ReadTimeout,
 		ReadTimeout:       limits.ReadTimeout,

@@ -41,10 +41,15 @@ func (s *server) cancel(c *call) {
 
 // setOverride pins the status. The protocol's word for "no override" is UNKNOWN,
 // so pinning to it is clearing. Anything but a status gets the reference
-// server's empty 500, since a 400 would pass for success.
+// server's empty 500, since a 400 would pass for success, unless there is nobody
+// to pin.
 func (s *server) setOverride(c *call) {
 	switch status := registry.ParseStatus(param(c.r.URL.RawQuery, "value")); status {
 	case registry.None:
+		if s.opts.Registry.Snapshot().Get(c.key()) == nil {
+			c.empty(http.StatusNotFound)
+			return
+		}
 		c.empty(http.StatusInternalServerError)
 	case registry.Unknown:
 		s.clearOverride(c)

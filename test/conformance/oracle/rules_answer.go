@@ -1,0 +1,25 @@
+package main
+
+import "strings"
+
+// answerRules explain answers that differ although the servers list the same.
+func answerRules() []rule {
+	return []rule{
+		{"unknown-is-a-status", (*world).unknownIsAStatus},
+		{"xml-tells-the-true-status", (*world).xmlTellsTheTrueStatus},
+		{"compact-without-extra-keys", (*world).compactWithoutExtraKeys},
+	}
+}
+
+func (w *world) unknownIsAStatus(d difference) bool {
+	return w.step.kind == heartbeat && d.what == codes && d.reference == "404" && d.kureka == "200" && w.before[w.step.key][wireStatus] == textUnknown
+}
+
+func (w *world) xmlTellsTheTrueStatus(d difference) bool {
+	return (w.step.kind == readOne || w.step.kind == readByID) && isStatus(d) && d.reference == "text DOWN" &&
+		strings.HasPrefix(w.ref.contentType, "application/xml") && (d.kureka == textOut || d.kureka == textUnknown)
+}
+
+func (w *world) compactWithoutExtraKeys(d difference) bool {
+	return w.step.header.Get("X-Eureka-Accept") == "compact" && d.what == extras && d.reference == "registeredApplicationsEmpty" && d.kureka == ""
+}
