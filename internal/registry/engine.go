@@ -230,6 +230,7 @@ type entry struct {
 	registered  int64 // Unix ms
 	serviceUp   int64
 	expiredAt   int64 // mono since when the lease is overdue and held
+	heardFrom   int64 // mono since when it has been renewed without being late
 	dueIndex    int   // in Engine.due
 	dueAt       int64
 	view        *Instance // as listed, nil when unlisted

@@ -47,7 +47,7 @@ func reported(r *Record) Status {
 }
 
 func (e *Engine) insert(now time.Time, key Key) *entry {
-	n := &entry{key: key, registered: now.UnixMilli(), dueIndex: -1}
+	n := &entry{key: key, registered: now.UnixMilli(), heardFrom: e.mono(now), dueIndex: -1}
 	part := e.partition("")
 	part.members++
 	n.part.Store(part)

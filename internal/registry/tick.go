@@ -148,6 +148,7 @@ func (e *Engine) revive(now time.Time, n *entry) {
 	p := n.part.Load()
 	if n.has(flagLate) {
 		n.setFlag(flagLate, false)
+		n.heardFrom = n.lease.renewed.Load()
 		if n.counted {
 			p.received += rate(n.interval)
 		}
@@ -281,7 +282,7 @@ func (e *Engine) processIsSilent(t int64, n *entry, end int64) bool {
 		return false
 	}
 	for other := range node.members {
-		if other != n && other.lease.renewed.Load() > end {
+		if other != n && other.speaksAgainst(t, n, end) {
 			return true
 		}
 	}
@@ -290,23 +291,34 @@ func (e *Engine) processIsSilent(t int64, n *entry, end int64) bool {
 	}
 	node.scanAt = t + scanEvery
 	e.scans--
-	return e.halfRenewedSince(end, n)
+	return e.halfSpeakAgainst(t, n, end)
 }
 
-// halfRenewedSince reports whether at least half of all leases but one were
-// renewed after a moment.
-func (e *Engine) halfRenewedSince(since int64, but *entry) bool {
-	others, renewed := 0, 0
+// speaksAgainst reports whether this lease, renewed since the silent one expired,
+// says that it is the silent one's process that fails. The network says the same as
+// long as both were cut off: then clients come back one after the other, and the
+// silent one may still pause for as long as any client does.
+func (n *entry) speaksAgainst(t int64, silent *entry, end int64) bool {
+	if n.lease.renewed.Load() <= end {
+		return false
+	}
+	away := n.heardFrom - silent.lease.renewed.Load()
+	return away <= 0 || t >= n.heardFrom+creditFor(away)
+}
+
+// halfSpeakAgainst reports whether at least half of all other leases do.
+func (e *Engine) halfSpeakAgainst(t int64, silent *entry, end int64) bool {
+	others, against := 0, 0
 	e.each(func(o *entry) bool {
-		if o != but {
+		if o != silent {
 			others++
 		}
-		if o != but && o.lease.renewed.Load() > since {
-			renewed++
+		if o != silent && o.speaksAgainst(t, silent, end) {
+			against++
 		}
 		return true
 	})
-	return others > 0 && 2*renewed >= others
+	return others > 0 && 2*against >= others
 }
 
 // forget drops changes that every client has had time to fetch, and tombstones.
