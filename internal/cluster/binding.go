@@ -204,7 +204,7 @@ func (p *pod) containerOf(in *instance) *evidence.Container {
 func (c *Cluster) binding(in *instance) registry.Binding {
 	b := registry.Binding{Unlisted: in.unlisted, Verdict: c.inForce(in)}
 	if p := in.pod; p != nil {
-		b.Partition, b.PodUID, b.Node, b.PodReady = p.Namespace, p.UID, p.Node, p.Ready
+		b.Partition, b.PodUID, b.Node, b.PodReady = p.Namespace, p.UID, p.Node, p.WorksForKubelet()
 	}
 	return b
 }

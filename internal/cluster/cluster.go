@@ -110,6 +110,7 @@ type Cluster struct {
 
 	readable   bool      // pods can be read
 	lastTick   time.Time // of Tick
+	clock      time.Time // when it was last compared with our wall
 	awake      time.Time // when the process last came back from a pause, or started
 	freshSince time.Time // since when the view has been fresh without a break
 	canary     time.Time

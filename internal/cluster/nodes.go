@@ -116,6 +116,7 @@ func (c *Cluster) dropNodeIfUnknown(n *node) {
 func (c *Cluster) ObserveLease(now time.Time, name string, renewed time.Time, lasts time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.followClock(now)
 	c.leases = now
 	n := c.nodes[name]
 	if n == nil {

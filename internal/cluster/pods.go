@@ -90,8 +90,8 @@ func (c *Cluster) observePod(now time.Time, seen evidence.Pod) {
 	}
 	c.noteContainers(now, p, old)
 	c.moveNode(p, old.Node)
-	if old.Ready != seen.Ready {
-		c.reg.SetPodReady(seen.UID, seen.Ready)
+	if works := seen.WorksForKubelet(); old.WorksForKubelet() != works {
+		c.reg.SetPodReady(seen.UID, works)
 	}
 	c.reclaim(now, p)
 	c.evaluate(now, p)

@@ -21,7 +21,7 @@ import (
 //
 //	node NAME [version=N ready=True|False|Unknown message= taint=KEY cond=TYPE=STATUS cidr= addr= zone= doubted quiet]   (whole state each time)
 //	nodegone NAME [sent=-5s]     lease NAME [ahead=5s]     canary
-//	pod NAME [uid= node= ip= created=N phase= ready deleting forced disruption= hostnet owner= containers=name:port:id:run|wait|down[:finished],...]
+//	pod NAME [uid= node= ip= created=N phase= ready containersready deleting forced disruption= hostnet owner= containers=name:port:id:run|wait|down[:finished],...]
 //	    version=N; `doubted` expects that answer, `quiet` neither expects one nor, for a node, renews its Lease
 //	    options given once stay until given again; `-deleting`, `-ready` take a word back
 //	podgone UID       podpresent UID [sent=-5s]     slice NAME uid=UID ip= [terminating]    readable yes|no
@@ -227,7 +227,7 @@ func (s *scenario) node(a args) error {
 	if addr := a.opts["addr"]; addr != "" {
 		n.Addresses = []netip.Addr{netip.MustParseAddr(addr)}
 	}
-	n.Version = uint64(a.num("version", 0)) //nolint:gosec // a test's own number
+	n.Version = uint64(a.num("version", 0))
 	doubted := s.c.ObserveNode(s.now, n)
 	if a.has("quiet") {
 		return nil
@@ -257,17 +257,12 @@ func (s *scenario) pod(a args) error {
 			return err
 		}
 	}
+	flags := map[string]*bool{
+		"ready": &next.Ready, "containersready": &next.ContainersReady, "deleting": &next.Deleting, "forced": &next.Forced, "hostnet": &next.HostNetwork,
+	}
 	for _, w := range a.words[1:] {
-		on := !strings.HasPrefix(w, "-")
-		switch strings.TrimPrefix(w, "-") {
-		case "ready":
-			next.Ready = on
-		case "deleting":
-			next.Deleting = on
-		case "forced":
-			next.Forced = on
-		case "hostnet":
-			next.HostNetwork = on
+		if flag := flags[strings.TrimPrefix(w, "-")]; flag != nil {
+			*flag = !strings.HasPrefix(w, "-")
 		}
 	}
 	if !a.has("doubted") {

@@ -138,7 +138,7 @@ func (c *Cluster) inputFor(now time.Time, in *instance) verdict.Input {
 func (c *Cluster) decide(now time.Time, in *instance) {
 	i := c.inputFor(now, in)
 	if l := i.Life; l != nil && l.Container.ID != "" && l.Container.Running && l.Baseline != l.Container.ID {
-		if l.Baseline == "" || l.Acknowledged(i.Node) {
+		if l.Baseline == "" || l.Acknowledged(now, i.Node) {
 			in.baseline, l.Baseline = l.Container.ID, l.Container.ID
 			in.since = in.registration
 			if in.request.After(in.since) {

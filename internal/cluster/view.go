@@ -25,11 +25,28 @@ const (
 func (c *Cluster) ObserveCanary(now, written time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.followClock(now)
 	if written.After(now) {
 		written = now // another process wrote it, whose clock is ahead
 	}
 	if written.After(c.canary) {
 		c.canary = written
+	}
+}
+
+// followClock keeps what was told by a wall clock comparable when our own is
+// stepped: until the next word about it, the canary and the nodes' clocks are as far
+// from ours as they were.
+func (c *Cluster) followClock(now time.Time) {
+	last := c.clock
+	c.clock = now
+	step := now.Round(0).Sub(last.Round(0)) - now.Sub(last)
+	if last.IsZero() || step.Abs() < time.Second {
+		return
+	}
+	c.canary = c.canary.Add(step)
+	for _, n := range c.nodes {
+		n.ClockAhead -= step
 	}
 }
 
@@ -45,6 +62,7 @@ func (c *Cluster) Fresh() bool {
 func (c *Cluster) Tick(now time.Time) registry.Ticked {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.followClock(now)
 	c.measure(now)
 	c.watchSilence(now)
 	c.ends.age(now)

@@ -61,6 +61,10 @@ type Container struct {
 	Finished time.Time
 }
 
+// WorksForKubelet reports whether the kubelet has nothing against the pod: it is
+// Ready, or not Ready only because the control plane concluded that from the node.
+func (p *Pod) WorksForKubelet() bool { return p.Ready || p.ContainersReady && !p.GateUnmet }
+
 // Terminal reports whether the pod's containers have stopped for good.
 func (p *Pod) Terminal() bool { return p.Phase == Succeeded || p.Phase == Failed }
 

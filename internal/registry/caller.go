@@ -21,8 +21,8 @@ type Binding struct {
 	Partition string
 	PodUID    string
 	Node      string
-	// PodReady says that the cluster currently reports the pod Ready; while the
-	// view is fresh such a lease is given the policy's ReadyGrace.
+	// PodReady says that the pod is Ready, or not Ready only because its node is not
+	// heard; while the view is fresh such a lease is given the policy's ReadyGrace.
 	PodReady bool
 	// Unlisted keeps the record and its lease but shows it to nobody, until the
 	// pod that owns the address is known.

@@ -227,10 +227,11 @@ func (e *Engine) evict(now time.Time, n *entry, p *partition, last int64) bool {
 
 // hold keeps an expired lease. If everything says that it is the process and not
 // the network that is silent, the instance is shown out of service meanwhile: a
-// mark, not a verdict, so the lease stays protected and expected.
+// mark, not a verdict, so the lease stays protected and expected. A view that is not
+// fresh says nothing.
 func (e *Engine) hold(now time.Time, n *entry, end int64) {
 	n.expiredAt = end
-	if n.marked || n.view == nil || n.view.Status != Up || !e.processIsSilent(e.mono(now), n, end) {
+	if !e.fresh || n.marked || n.view == nil || n.view.Status != Up || !e.processIsSilent(e.mono(now), n, end) {
 		return
 	}
 	if !e.appCount(n.key.App).allows(n.part.Load().policy.MinInServicePercent) {

@@ -67,22 +67,23 @@ func containerRestarted(in Input) (string, time.Time, bool) {
 	if l.Container.ID == "" && !l.Container.Ended {
 		return "", time.Time{}, false // it ran before it ever started: this is told from the past
 	}
-	return "container " + l.Container.Name, time.Time{}, !l.Acknowledged(in.Node)
+	return "container " + l.Container.Name, time.Time{}, !l.Acknowledged(in.Now, in.Node)
 }
 
 // Acknowledged reports whether the new incarnation has been heard: any request
 // after the change was seen, or a registration after the old incarnation ended.
 // The second matters because a fast process registers before the kubelet has
 // told anybody that it runs. The end is told in whole seconds, so the
-// registration of the old incarnation itself must be excluded.
-func (l *Life) Acknowledged(node *evidence.Node) bool {
+// registration of the old incarnation itself must be excluded. It is told by a wall
+// clock, so what it is by ours follows from now, whatever our wall showed before.
+func (l *Life) Acknowledged(now time.Time, node *evidence.Node) bool {
 	if l.Request.After(l.Changed) {
 		return true
 	}
 	if l.Container.Finished.IsZero() {
 		return false
 	}
-	finished := l.Container.Finished
+	finished := now.Add(l.Container.Finished.Sub(now))
 	if node != nil {
 		finished = finished.Add(-node.ClockAhead)
 	}
