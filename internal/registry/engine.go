@@ -216,6 +216,8 @@ type entry struct {
 	client atomic.Uint32 // Status the client reported last
 	flags  atomic.Uint32
 	part   atomic.Pointer[partition]
+	// As the client says that it renews, in ns.
+	declared atomic.Int64
 	// ----
 	key         Key
 	rec         *Record
@@ -225,7 +227,6 @@ type entry struct {
 	marked      bool          // held and expired, shown out of service
 	counted     bool          // part of its partition's expectation
 	interval    time.Duration // as it counts, within the policy's bounds
-	declared    time.Duration // as the client renews
 	duration    time.Duration
 	registered  int64 // Unix ms
 	serviceUp   int64

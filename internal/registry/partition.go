@@ -72,7 +72,9 @@ func rate(interval time.Duration) int64 {
 
 // lateAfter is the silence after which a lease no longer counts as renewed: its
 // client's interval and a margin for jitter.
-func (n *entry) lateAfter() int64 { return int64(withJitter(max(n.interval, n.declared))) }
+func (n *entry) lateAfter() int64 {
+	return int64(withJitter(max(n.interval, time.Duration(n.declared.Load()))))
+}
 
 // withJitter adds the margin that heartbeats may be late by.
 func withJitter(interval time.Duration) time.Duration {

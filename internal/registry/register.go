@@ -96,13 +96,16 @@ func (e *Engine) setLease(n *entry, rec *Record, p Policy) {
 	if p.MaxInterval > 0 {
 		interval = min(interval, p.MaxInterval)
 	}
-	n.declared = rec.RenewalInterval
-	if n.declared <= 0 {
-		n.declared = interval
+	declared := rec.RenewalInterval
+	if declared <= 0 {
+		declared = interval
+	}
+	if n.declared.Swap(int64(declared)) != int64(declared) {
+		n.lease.rhythm.forget()
 	}
 	// The client does not learn of the bounds, so its lease must outlast its rhythm.
 	if rec.LeaseDuration > duration {
-		duration = min(rec.LeaseDuration, max(duration, withJitter(n.declared)))
+		duration = min(rec.LeaseDuration, max(duration, withJitter(declared)))
 	}
 	if n.interval == interval && n.duration == duration {
 		return

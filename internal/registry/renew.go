@@ -26,7 +26,7 @@ func (e *Engine) Renew(now time.Time, c Caller, key Key, b Beat) Renewal {
 		return Renewal{Outcome: NotFound}
 	}
 	e.lastReq.Store(t)
-	n.lease.gap.Store(t - n.lease.renewed.Swap(t))
+	n.lease.rhythm.beat(time.Duration(t-n.lease.renewed.Swap(t)), time.Duration(n.declared.Load()))
 	n.lease.renewedMS.Store(now.UnixMilli())
 	n.part.Load().beats.Add(1)
 	dirty, flags := n.dirty.Load(), n.flags.Load()

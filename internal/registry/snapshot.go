@@ -135,7 +135,7 @@ func (s *Snapshot) Memo(slot int) *Memo { return &s.memos[slot] }
 type lease struct {
 	renewed   atomic.Int64 // monotonic ns since the engine's epoch
 	renewedMS atomic.Int64 // the same moment in Unix ms
-	gap       atomic.Int64 // ns between the last two renewals
+	rhythm    rhythm
 }
 
 func values(seq iter.Seq2[Key, *Instance]) iter.Seq[*Instance] {

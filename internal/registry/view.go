@@ -118,19 +118,6 @@ func (e *Engine) InService(app string) (up, live int) {
 	return 0, 0
 }
 
-// Rhythm returns the interval at which the instance's client renews: what it
-// declared, or the last gap if that was longer, but no more than its lease. Some
-// clients are slower than they say. Zero if there is no such record.
-func (e *Engine) Rhythm(key Key) time.Duration {
-	n := e.entry(key)
-	if n == nil {
-		return 0
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return max(n.declared, min(time.Duration(n.lease.gap.Load()), n.duration))
-}
-
 // LastSeen returns when the instance's client was last heard, false if there is
 // no such record.
 func (e *Engine) LastSeen(key Key) (time.Time, bool) {

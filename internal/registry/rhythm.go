@@ -1,0 +1,58 @@
+package registry
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+const (
+	gapUnit = 10 * time.Millisecond
+	gapBits = 21 // of these units: up to 5.8 hours
+	gapMask = 1<<gapBits - 1
+)
+
+// rhythm remembers the gaps between an instance's last four renewals in one word,
+// the newest in the lowest bits, so that a heartbeat pays one store for it. Of two
+// heartbeats at the same moment one may be lost, which does not matter.
+type rhythm struct{ gaps atomic.Uint64 }
+
+// beat takes in the time since the heartbeat before. A heartbeat that comes sooner
+// than half the declared interval is a repeated one, or one of a second sender, and
+// says nothing about the pace.
+func (r *rhythm) beat(gap, declared time.Duration) {
+	if gap <= 0 || gap < declared/2 {
+		return
+	}
+	r.gaps.Store(r.gaps.Load()<<gapBits | uint64(min(gap/gapUnit+1, gapMask))&gapMask)
+}
+
+// median returns the middle one of the last three gaps, zero while there are fewer.
+func (r *rhythm) median() time.Duration {
+	g := r.gaps.Load()
+	a, b, c := g&gapMask, g>>gapBits&gapMask, g>>(2*gapBits)&gapMask
+	if c == 0 {
+		return 0
+	}
+	return time.Duration(max(min(a, b), min(max(a, b), c))) * gapUnit
+}
+
+// forget starts anew.
+func (r *rhythm) forget() { r.gaps.Store(0) }
+
+// Rhythm returns the interval at which the instance's client renews: the median of
+// its last three gaps, or what it declared while there are fewer, but no more than
+// its lease. Some clients are slower than they say. Zero if there is no such record.
+func (e *Engine) Rhythm(key Key) time.Duration {
+	n := e.entry(key)
+	if n == nil {
+		return 0
+	}
+	declared := time.Duration(n.declared.Load())
+	m := n.lease.rhythm.median()
+	if m == 0 {
+		return declared
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return min(m, max(n.duration, declared))
+}
