@@ -57,6 +57,17 @@ func (a *addresses) take(uid types.UID, wanted string) (string, error) {
 	return "", fmt.Errorf("taking an address: all of %s are in use", a.prefix)
 }
 
+// taken returns the addresses that are in use.
+func (a *addresses) taken() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := make([]string, 0, len(a.owner))
+	for addr := range a.owner {
+		out = append(out, addr.String())
+	}
+	return out
+}
+
 // release frees an address unless another pod was given it in the meantime.
 func (a *addresses) release(uid types.UID, ip string) {
 	addr, err := netip.ParseAddr(ip)

@@ -25,16 +25,18 @@ func (k *Kubelet) Silence(silent bool) {
 	k.eachWorker(func(w *worker) { w.publisher.wake() })
 }
 
-// PowerOff is the sudden end of the node: silence, and all processes die with
-// nobody to report it.
+// PowerOff is the sudden end of the node: silence, all processes die with nobody to
+// report it, and, with Options.Vanish, nothing answers at its addresses.
 func (k *Kubelet) PowerOff() {
 	k.Silence(true)
+	k.vanish()
 	k.eachWorker(func(w *worker) { w.post(w.loseProcesses) })
 }
 
 // PowerOn brings a node back after PowerOff with a new boot ID. Its pods keep their
 // UID, get new addresses and restart.
 func (k *Kubelet) PowerOn() {
+	k.appear()
 	k.node.boot()
 	k.mu.Lock()
 	k.booted = true

@@ -36,8 +36,9 @@ type Kubelet struct {
 	mu          sync.Mutex
 	silent      bool
 	keepOrphans bool
-	booted      bool          // the workers do not know yet that the node has booted
-	bound       []*corev1.Pod // what the watch shows, also while silent
+	vanished    []func() error // bring the addresses back
+	booted      bool           // the workers do not know yet that the node has booted
+	bound       []*corev1.Pod  // what the watch shows, also while silent
 	workers     map[types.UID]*worker
 }
 
@@ -73,6 +74,10 @@ func (k *Kubelet) Start(ctx context.Context) error {
 		return fmt.Errorf("starting kubelet %s: %w", k.options.Name, err)
 	}
 	ctx, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	if err := k.openPort(ctx); err != nil {
+		k.Stop()
+		return fmt.Errorf("starting kubelet %s: %w", k.options.Name, err)
+	}
 	k.running.Go(func() { k.every(ctx, k.options.RenewInterval, k.node.renew, k.node.renewLease) })
 	k.running.Go(func() { k.every(ctx, k.options.Timings.NodeStatus, k.node.changed, k.node.postStatus) })
 	k.running.Go(func() { k.watch(ctx) })
@@ -88,6 +93,7 @@ func (k *Kubelet) Stop() {
 	}
 	k.cancel()
 	k.running.Wait()
+	k.appear()
 }
 
 // every runs do now, at each interval and whenever woken, except while silent.

@@ -116,6 +116,7 @@ func (n *node) fill(status *corev1.NodeStatus, now metav1.Time) {
 		{Type: corev1.NodeInternalIP, Address: n.options.NodeIP},
 		{Type: corev1.NodeHostName, Address: n.options.Name},
 	}
+	status.DaemonEndpoints.KubeletEndpoint.Port = int32(n.options.Port)
 	status.NodeInfo.BootID = n.bootID
 	status.NodeInfo.KubeletVersion = "v1.37.2"
 	status.NodeInfo.OperatingSystem = "linux"

@@ -20,6 +20,13 @@ type Options struct {
 	Labels map[string]string
 	// NodeIP is the Node's InternalIP and the address of host-network pods.
 	NodeIP string
+	// Port is where the kubelet listens on NodeIP, as the Node says; zero means
+	// nowhere. It accepts connections and says nothing.
+	Port int
+	// Vanish makes an address answer nothing any more until restore is called, as
+	// netns.BlackHole does. It is used for the node's addresses and its pods' while the
+	// power is off; without it the machine refuses connections, as one would that lives.
+	Vanish func(addr string) (restore func() error, err error)
 	// PodCIDR is the IPv4 prefix pods get their addresses from, in turn.
 	PodCIDR string
 	// LeaseDuration is 40 s and RenewInterval a quarter of it unless set.

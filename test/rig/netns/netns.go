@@ -1,6 +1,7 @@
 package netns
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -59,6 +60,16 @@ func Run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "%v; tests that need addresses of their own are skipped\n", err)
 	}
 	return m.Run()
+}
+
+// BlackHole makes whatever is sent to an address of Network vanish without an answer,
+// as with a machine that is switched off, until restore is called. Connections that
+// are open get no answers either.
+func BlackHole(addr string) (restore func() error, err error) {
+	if !Inside() {
+		return nil, errors.New("making a black hole: not inside a namespace")
+	}
+	return blackHole(addr)
 }
 
 // Require skips a test outside a namespace.
