@@ -143,12 +143,15 @@ func (w *Watcher) stateChanged(s WatchState) {
 		}
 		w.opts.Cluster.SetPodsReadable(w.opts.Clock(), readable)
 	}
+	if s.Resource == nodesResource {
+		w.opts.Cluster.SetNodesReadable(s.Synced)
+	}
 	if w.opts.OnWatchState != nil {
 		w.opts.OnWatchState(s)
 	}
 }
 
-const podsResource = "pods"
+const podsResource, nodesResource = "pods", "nodes"
 
 func isPods(resource string) bool {
 	return resource == podsResource || strings.HasPrefix(resource, podsResource+"/")
@@ -178,7 +181,7 @@ func (w *Watcher) pods(ns string) source[corev1.Pod] {
 func (w *Watcher) nodes() source[corev1.Node] {
 	api := w.opts.Client.CoreV1().Nodes()
 	return source[corev1.Node]{
-		resource: "nodes",
+		resource: nodesResource,
 		without:  "notices of nodes that are about to end are not seen",
 		list:     func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return api.List(ctx, o) },
 		watch:    func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return api.Watch(ctx, o) },

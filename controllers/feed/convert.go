@@ -75,7 +75,8 @@ func conditionTrue(p *corev1.Pod, kind corev1.PodConditionType) bool {
 func containerEvidence(c *corev1.Container, statuses []corev1.ContainerStatus) evidence.Container {
 	out := evidence.Container{Name: c.Name}
 	for _, port := range c.Ports {
-		if port.ContainerPort > 0 && port.ContainerPort <= 65535 {
+		tcp := port.Protocol == "" || port.Protocol == corev1.ProtocolTCP
+		if tcp && port.ContainerPort > 0 && port.ContainerPort <= 65535 {
 			out.Ports = append(out.Ports, uint16(port.ContainerPort))
 		}
 	}
@@ -98,7 +99,13 @@ func containerEvidence(c *corev1.Container, statuses []corev1.ContainerStatus) e
 
 // nodeEvidence reduces a node to what the rules ask about.
 func nodeEvidence(n *corev1.Node) evidence.Node {
-	out := evidence.Node{Name: n.Name, Version: version(n), Deleting: n.DeletionTimestamp != nil, Annotations: asked(n.Annotations), Zone: n.Labels[corev1.LabelTopologyZone]}
+	out := evidence.Node{
+		Name: n.Name, Version: version(n), Deleting: n.DeletionTimestamp != nil, Annotations: asked(n.Annotations), Zone: n.Labels[corev1.LabelTopologyZone],
+		BootID: n.Status.NodeInfo.BootID,
+	}
+	if port := n.Status.DaemonEndpoints.KubeletEndpoint.Port; port > 0 && port <= 65535 {
+		out.KubeletPort = uint16(port)
+	}
 	for _, a := range n.Status.Addresses {
 		if a.Type == corev1.NodeInternalIP || a.Type == corev1.NodeExternalIP {
 			out.Addresses = appendAddr(out.Addresses, a.Address)

@@ -26,7 +26,9 @@ func TestPodEvidence(t *testing.T) {
 		Spec: corev1.PodSpec{
 			NodeName: "n1",
 			Containers: []corev1.Container{
-				{Name: "app", Ports: []corev1.ContainerPort{{ContainerPort: 8080}, {ContainerPort: 8081}}},
+				{Name: "app", Ports: []corev1.ContainerPort{
+					{ContainerPort: 53, Protocol: corev1.ProtocolUDP}, {ContainerPort: 8080, Protocol: corev1.ProtocolTCP}, {ContainerPort: 8081},
+				}},
 				{Name: "side"},
 			},
 		},

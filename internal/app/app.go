@@ -21,7 +21,9 @@ import (
 
 	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/internal/dashboard"
+	"github.com/kureka/kureka/internal/evidence"
 	"github.com/kureka/kureka/internal/gate"
+	"github.com/kureka/kureka/internal/prober"
 	"github.com/kureka/kureka/internal/registry"
 	"github.com/kureka/kureka/internal/server"
 	"github.com/kureka/kureka/internal/version"
@@ -63,7 +65,8 @@ type App struct {
 	cluster *cluster.Cluster
 	gate    *gate.Gate
 	verdict *verdictMetrics
-	watch   *watching // nil when standalone
+	watch   *watching      // nil when standalone
+	prober  *prober.Prober // nil when standalone or switched off
 	journal chan cluster.Change
 
 	guard   guard
@@ -99,7 +102,13 @@ func New(ctx context.Context, opts Options, log logr.Logger) (*App, error) {
 	a.gate = gate.New(now, fixed)
 	a.reg = registry.New(now, registry.Options{MaxInstances: opts.MaxInstances})
 	a.verdict = newVerdictMetrics(a.metrics)
-	a.cluster = cluster.New(a.reg, cluster.Options{AllNamespaces: len(opts.WatchNamespaces) == 0, Observer: a.changed})
+	probing := opts.Mode == Manager && opts.Prober == ProberOn
+	a.cluster = cluster.New(a.reg, cluster.Options{AllNamespaces: len(opts.WatchNamespaces) == 0, Probing: probing, Observer: a.changed})
+	if probing {
+		a.prober = prober.New(prober.Options{
+			Tell: func(r evidence.Probed) { a.cluster.Probed(time.Now(), r) }, Registerer: a.metrics,
+		})
+	}
 	registerRegistryMetrics(a.metrics, a.reg, a.cluster)
 	if opts.Mode == Manager {
 		if a.watch, err = newWatching(a); err != nil {
@@ -285,7 +294,7 @@ func (a *App) writeJournal(ctx context.Context) {
 
 func (a *App) logVerdict(ch cluster.Change) {
 	a.log.Info("Verdict", "app", ch.Key.App, "id", ch.Key.ID, "effect", ch.Effect, "reason", ch.Reason, "class", ch.Class.String(),
-		"witness", ch.Witness, "detail", ch.Detail, "namespace", ch.Namespace, "pod", ch.Pod, "node", ch.Node)
+		"witness", ch.Witness, "confirmed", ch.Confirmed, "detail", ch.Detail, "namespace", ch.Namespace, "pod", ch.Pod, "node", ch.Node)
 }
 
 // tick lets time pass in the registry.
@@ -296,10 +305,16 @@ func (a *App) tick(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
+			if a.prober != nil {
+				a.prober.Wait()
+			}
 			return
 		case <-ticker.C:
 		}
 		ticked := a.cluster.Tick(time.Now())
+		if a.prober != nil {
+			a.prober.Ask(ctx, a.cluster.Probes(time.Now()))
+		}
 		for _, gone := range ticked.Evicted {
 			a.verdict.evicted.Inc()
 			a.log.Info("Evicted: its lease expired", "app", gone.Key.App, "id", gone.Key.ID, "namespace", gone.Partition)

@@ -51,22 +51,26 @@ type Options struct {
 	Namespace       string // of the canary Lease
 	CanaryName      string
 	WatchNamespaces []string
+	Prober          string // On or Off
 }
 
-// Values of StartGate besides a duration, and of Dashboard.
+// Values of StartGate besides a duration, of Dashboard and of Prober.
 const (
 	GateAuto = "Auto"
 	GateOff  = "Off"
 
 	DashboardOn  = "On"
 	DashboardOff = "Off"
+
+	ProberOn  = DashboardOn
+	ProberOff = DashboardOff
 )
 
 // DefaultOptions returns the settings without any flag.
 func DefaultOptions() Options {
 	return Options{
 		RegistryAddr: ":8761", MetricsAddr: ":8080", ProbeAddr: ":8081",
-		StartGate: GateAuto, Dashboard: DashboardOn, MaxInstances: registry.DefaultMaxInstances,
+		StartGate: GateAuto, Dashboard: DashboardOn, Prober: ProberOn, MaxInstances: registry.DefaultMaxInstances,
 		Namespace: ownNamespace(), CanaryName: "kureka",
 	}
 }
@@ -150,6 +154,8 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "manager: kubeconfig file; in a pod its service account is used")
 	f.StringVar(&o.Namespace, "namespace", o.Namespace, "manager: namespace of the canary Lease")
 	f.StringVar(&o.CanaryName, "canary-lease", o.CanaryName, "manager: name of the canary Lease")
+	f.StringVar(&o.Prober, "prober", o.Prober,
+		"manager: On opens TCP connections to the kubelet and to pods of a node that falls silent, and to some others for comparison, to tell a dead node from a broken network; Off leaves that to heartbeats")
 	f.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", o.WatchNamespaces, "manager: namespaces whose pods are watched, all if empty")
 }
 
@@ -176,8 +182,10 @@ func (o *Options) Validate() error {
 	if err := o.validateSecurity(); err != nil {
 		errs = append(errs, err)
 	}
-	if o.Dashboard != DashboardOn && o.Dashboard != DashboardOff {
-		errs = append(errs, fmt.Errorf("--dashboard %q: want On or Off", o.Dashboard))
+	for _, s := range []struct{ flag, value string }{{"dashboard", o.Dashboard}, {"prober", o.Prober}} {
+		if s.value != DashboardOn && s.value != DashboardOff {
+			errs = append(errs, fmt.Errorf("--%s %q: want On or Off", s.flag, s.value))
+		}
 	}
 	if o.MaxInstances < 1 {
 		errs = append(errs, fmt.Errorf("--max-instances %d: want at least 1", o.MaxInstances))

@@ -21,6 +21,7 @@ func TestParseArgsSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		"gate":              {[]string{"standalone", "--start-gate", "soon"}, []string{`--start-gate "soon"`, "Auto, Off"}},
 		"gate too long":     {[]string{"standalone", "--start-gate", "1h"}, []string{`--start-gate "1h"`}},
 		"proxy":             {[]string{"standalone", "--trusted-proxies", "host"}, []string{`--trusted-proxies "host"`}},
+		"prober":            {[]string{"manager", "--prober", "Maybe"}, []string{`--prober "Maybe"`, "On or Off"}},
 		"number":            {[]string{"standalone", "--max-instances", "many"}, []string{"max-instances"}},
 		"none allowed":      {[]string{"standalone", "--max-instances", "0"}, []string{"--max-instances 0"}},
 		"all that is wrong": {[]string{"standalone", "--start-gate", "x", "--max-instances", "0"}, []string{"--start-gate", "--max-instances"}},

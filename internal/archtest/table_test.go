@@ -28,6 +28,7 @@ func table() []row {
 		{pkg: "internal/dashboard", may: []string{"internal/registry", "internal/cluster", "internal/version"}, libs: []string{logr}},
 		{pkg: "internal/peer", may: []string{"internal/registry", "internal/eureka"}, libs: []string{logr, prometheus, xsync, memberlist}},
 		{pkg: "internal/cluster", may: []string{"internal/evidence", "internal/verdict", "internal/registry"}, libs: []string{logr}},
+		{pkg: "internal/prober", may: []string{"internal/evidence"}, libs: []string{prometheus, xtime}},
 		{pkg: "internal/verdict", may: []string{"internal/evidence"}, pure: true},
 		{pkg: "internal/evidence", pure: true},
 		{pkg: "internal/registry", pure: true},
@@ -52,12 +53,13 @@ const (
 	pflag             = "github.com/spf13/pflag"
 	prometheus        = "github.com/prometheus/client_golang"
 	xsync             = "golang.org/x/sync"
+	xtime             = "golang.org/x/time"
 )
 
 func everythingBelowApp() []string {
 	return []string{
 		"api/v1alpha1", "controllers", "internal/cluster", "internal/dashboard", "internal/eureka", "internal/evidence", "internal/gate", "internal/login",
-		"internal/peer", "internal/registry", "internal/server", "internal/verdict", "internal/version",
+		"internal/peer", "internal/prober", "internal/registry", "internal/server", "internal/verdict", "internal/version",
 	}
 }
 

@@ -140,6 +140,9 @@ func (c *Cluster) attach(in, old *instance, p *pod, why string) {
 		users = append(users, p)
 	}
 	c.leave(in)
+	if p != known.pod {
+		in.silent, in.rebooted = conclusion{}, time.Time{}
+	}
 	in.users = users
 	if p != nil && len(users) > 1 {
 		in.sharer, p, why = p, nil, UnboundSharedID
@@ -153,15 +156,21 @@ func (c *Cluster) attach(in, old *instance, p *pod, why string) {
 
 // mustHide reports whether an instance is not to be listed yet, because its pod is
 // either still to be seen or gone. One that was listed is hidden only by a view that
-// has settled: the watches come back one after the other.
+// has settled: the watches come back one after the other. Where its address was a
+// pod's that has ended, that pod's namespace says whether verdicts act; an address of
+// nobody has no namespace.
 func (c *Cluster) mustHide(in, old *instance) bool {
-	if in.pod != nil || in.sharer != nil || c.fallback.Observe || !c.fresh {
+	if in.pod != nil || in.sharer != nil || !c.fresh {
 		return false
 	}
 	if old != nil && !old.unlisted && !c.settled {
 		return false
 	}
-	return in.unbound == UnboundPodNotSeen || c.isGhost(in)
+	if in.unbound == UnboundPodNotSeen {
+		p, _ := c.speaker(in)
+		return !c.observes(p)
+	}
+	return !c.fallback.Observe && c.isGhost(in)
 }
 
 func livingOf(pods []*pod) []*pod {

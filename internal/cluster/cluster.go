@@ -15,6 +15,8 @@ type Options struct {
 	// AllNamespaces says that pods of all namespaces are watched, so that an
 	// address inside a node's pod range without an owner belongs to no pod yet.
 	AllNamespaces bool
+	// Probing says that what Probes returns is asked and answered.
+	Probing bool
 	// Observer is told of every change of an instance that the cluster caused, and
 	// returns how long it took from the evidence until now: this package has no
 	// clock. It is called with the lock held and must not block or call back.
@@ -29,8 +31,9 @@ type Change struct {
 	Effect                       Effect
 	Class                        verdict.Class
 	Reason                       string
-	// Witness is who saw the cause, Detail what exactly.
-	Witness, Detail string
+	// Witness is who saw the cause, Confirmed the second witness of an inference, and
+	// Detail what exactly was seen.
+	Witness, Confirmed, Detail string
 	// Took is the time from the arrival of the evidence to the registry showing what
 	// followed.
 	Took time.Duration
@@ -108,15 +111,18 @@ type Cluster struct {
 	fallback verdict.Policy            // in force where a namespace has none of its own
 	policies map[string]verdict.Policy // by namespace
 
-	readable   bool      // pods can be read
-	lastTick   time.Time // of Tick
-	clock      time.Time // when it was last compared with our wall
-	awake      time.Time // when the process last came back from a pause, or started
-	freshSince time.Time // since when the view has been fresh without a break
-	canary     time.Time
-	leases     time.Time
-	fresh      bool
-	settled    bool // fresh for some time: every watch has had the chance to catch up
+	prober prober
+
+	readable      bool // pods can be read
+	nodesReadable bool
+	lastTick      time.Time // of Tick
+	clock         time.Time // when it was last compared with our wall
+	awake         time.Time // when the process last came back from a pause, or started
+	freshSince    time.Time // since when the view has been fresh without a break
+	canary        time.Time
+	leases        time.Time
+	fresh         bool
+	settled       bool // fresh for some time: every watch has had the chance to catch up
 }
 
 // pod is one pod, its instances, and the incarnations of its containers.
@@ -143,6 +149,12 @@ type node struct {
 
 	leased     time.Time     // the same, never forgotten
 	leaseLasts time.Duration // the Lease's own duration
+	doubt      doubt         // a renewal that looked old
+	unknown    time.Time     // when it was first seen to be Unknown to the control plane; zero if it is not
+
+	silence   evidence.Silence // as far as it concerns all its instances
+	concluded bool             // of some instance
+	targets   []*target        // that are probed, while it has missed a renewal
 }
 
 // instance is a registration as far as the cluster is concerned.
@@ -166,6 +178,8 @@ type instance struct {
 	decided               verdict.Verdict
 	held                  bool
 	finding               *Finding // open, while verdicts are only observed
+	silent                conclusion
+	rebooted              time.Time // the boot of the node that it was concluded not to have outlived
 }
 
 // orphan is an id that lost its record.

@@ -133,10 +133,12 @@ func (c *Cluster) Explain(now time.Time, key registry.Key) (Explanation, bool) {
 
 // View is how well the cluster is seen.
 type View struct {
-	Fresh, PodsReadable   bool
-	LastCanary, LastLease time.Time // zero if never
-	Pods, Nodes           int
-	Instances             int
+	// NodesReadable says that the nodes' list was delivered; nothing is inferred
+	// before, or while the view is not fresh.
+	Fresh, PodsReadable, NodesReadable bool
+	LastCanary, LastLease              time.Time // zero if never
+	Pods, Nodes                        int
+	Instances                          int
 }
 
 // View returns how well the cluster is seen.
@@ -144,7 +146,7 @@ func (c *Cluster) View() View {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return View{
-		Fresh: c.fresh, PodsReadable: c.readable, LastCanary: c.canary, LastLease: c.leases,
+		Fresh: c.fresh, PodsReadable: c.readable, NodesReadable: c.nodesReadable, LastCanary: c.canary, LastLease: c.leases,
 		Pods: len(c.pods), Nodes: len(c.nodes), Instances: len(c.insts),
 	}
 }

@@ -35,7 +35,10 @@ func (c *Cluster) observeNode(now time.Time, observed evidence.Node) {
 	n := c.nodeFor(observed.Name)
 	n.seen, n.version = now, observed.Version
 	observed.Version = 0
-	observed.ClockAhead, observed.Silent = n.ClockAhead, n.Silent // measured here, not reported by the node
+	observed.ClockAhead, observed.Booted = n.ClockAhead, n.Booted // measured here, not reported by the node
+	if n.BootID != "" && observed.BootID != "" && n.BootID != observed.BootID {
+		observed.Booted = now
+	}
 	if reflect.DeepEqual(n.Node, observed) {
 		return
 	}
@@ -45,6 +48,10 @@ func (c *Cluster) observeNode(now time.Time, observed evidence.Node) {
 	}
 	c.ranges.add(observed.PodCIDRs, 1)
 	n.Node = observed
+	n.noteUnknown(now)
+	if n.leased.IsZero() && n.unknown.IsZero() {
+		c.endSilence(now, n)
+	}
 	c.evaluateAll(now, n.pods)
 }
 
@@ -61,10 +68,12 @@ func (c *Cluster) NodeGone(now, sent time.Time, name string) {
 	}
 	c.forgetAddresses(n)
 	last := n.Node
-	n.Node = evidence.Node{Name: name, Missing: true}
+	n.Node = evidence.Node{Name: name, Missing: true, BootID: last.BootID, Booted: last.Booted}
 	if last.Condition("Ready").Status != evidence.True {
 		n.Taints = last.Taints
 	}
+	n.unknown = time.Time{}
+	c.endSilence(now, n)
 	c.reg.SetNodeFresh(name, false)
 	c.evaluateAll(now, n.pods)
 	c.dropNodeIfUnknown(n)
@@ -107,28 +116,5 @@ func (c *Cluster) nodeFor(name string) *node {
 func (c *Cluster) dropNodeIfUnknown(n *node) {
 	if (n.Missing || n.seen.IsZero()) && len(n.pods) == 0 {
 		delete(c.nodes, n.Name)
-	}
-}
-
-// ObserveLease takes in a change of a node's Lease. renewed is the time that the
-// kubelet wrote, zero when the Lease carries none; it is compared with our clock
-// only to measure how far the node's clock is off. lasts is the Lease's duration.
-func (c *Cluster) ObserveLease(now time.Time, name string, renewed time.Time, lasts time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.followClock(now)
-	c.leases = now
-	n := c.nodes[name]
-	if n == nil {
-		return
-	}
-	n.lease, n.leased, n.leaseLasts = now, now, lasts
-	if !renewed.IsZero() {
-		n.ClockAhead = renewed.Sub(now)
-	}
-	c.reg.SetNodeFresh(name, true)
-	if !n.Silent.IsZero() {
-		n.Silent = time.Time{}
-		c.evaluateAll(now, n.pods)
 	}
 }

@@ -50,11 +50,17 @@ type serving struct {
 	isUp bool
 }
 
+// isProbed reports whether a verdict is an inference that the prober confirmed.
+func isProbed(v verdict.Verdict) bool {
+	return v.Class == verdict.Inferred && v.Confirmed == verdict.WitnessProber
+}
+
 // keptInService returns the noticed instances that have to stay in service: those
 // to be drained as far as the floor asks for them, one with a hard notice if
-// nobody else is left, and only then some that are probably dead.
+// nobody else is left, only then some that are probably dead, and one that the
+// prober found dead if it is the very last.
 func (c *Cluster) keptInService(app string, members map[*instance]struct{}) map[*instance]struct{} {
-	var hard, planned, silent []serving
+	var hard, planned, silent, lost []serving
 	up, live := c.reg.InService(app)
 	snap := c.reg.Snapshot()
 	for in := range members {
@@ -66,10 +72,12 @@ func (c *Cluster) keptInService(app string, members map[*instance]struct{}) map[
 		if s.isUp {
 			up-- // what is left are those without a notice
 		}
-		switch in.decided.Class {
-		case verdict.HardNotice:
+		switch {
+		case in.decided.Class == verdict.HardNotice:
 			hard = append(hard, s)
-		case verdict.Inferred:
+		case isProbed(in.decided):
+			lost = append(lost, s)
+		case in.decided.Class == verdict.Inferred:
 			silent = append(silent, s)
 		default:
 			planned = append(planned, s)
@@ -81,6 +89,9 @@ func (c *Cluster) keptInService(app string, members map[*instance]struct{}) map[
 		keep(stay, hard, 1)
 	}
 	keep(stay, silent, c.floor(live)-up-len(stay))
+	if up+len(stay) == 0 {
+		keep(stay, lost, 1)
+	}
 	return stay
 }
 
@@ -132,7 +143,7 @@ func (c *Cluster) mustStay(in, old *instance) bool {
 	} else if view.Status == registry.Up {
 		up--
 	}
-	if in.decided.Class == verdict.HardNotice {
+	if in.decided.Class == verdict.HardNotice || isProbed(in.decided) {
 		return up == 0
 	}
 	return up < c.floor(live)

@@ -40,7 +40,7 @@ func (c *Cluster) Register(now time.Time, src netip.Addr, rec *registry.Record) 
 // intrudes reports whether somebody dead, dying or not yet seen is about to
 // replace the record of a living pod.
 func (c *Cluster) intrudes(in, old *instance, p *pod, why string) bool {
-	if old == nil || c.fallback.Observe || !slices.ContainsFunc(livingOf(old.users), func(user *pod) bool { return user != p }) {
+	if old == nil || !slices.ContainsFunc(livingOf(old.users), func(user *pod) bool { return user != p && !c.observes(user) }) {
 		return false
 	}
 	if p != nil {

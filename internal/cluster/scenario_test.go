@@ -1,7 +1,9 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -19,18 +21,22 @@ import (
 // TestScenarios runs the files in testdata: what the watches saw and what clients
 // sent goes in, what the registry shows is expected. `#` starts a comment.
 //
-//	node NAME [version=N ready=True|False|Unknown message= taint=KEY cond=TYPE=STATUS cidr= addr= zone= doubted quiet]   (whole state each time)
+//	node NAME [version=N ready=True|False|Unknown message= taint=KEY cond=TYPE=STATUS cidr= addr= zone= kubelet=PORT boot=ID noleases doubted quiet]   (whole state each time)
 //	nodegone NAME [sent=-5s]     lease NAME [ahead=5s]     canary
-//	pod NAME [uid= node= ip= created=N phase= ready containersready deleting forced disruption= hostnet owner= containers=name:port:id:run|wait|down[:finished],...]
+//	pod NAME [uid= ns= node= ip= created=N phase= ready containersready deleting forced disruption= hostnet owner= containers=name:port:id:run|wait|down[:finished],...]
 //	    version=N; `doubted` expects that answer, `quiet` neither expects one nor, for a node, renews its Lease
 //	    options given once stay until given again; `-deleting`, `-ready` take a word back
-//	podgone UID       podpresent UID [sent=-5s]     slice NAME uid=UID ip= [terminating]    readable yes|no
+//	podgone UID       podpresent UID [sent=-5s]     slice NAME uid=UID ip= [terminating]    readable yes|no    nodesreadable yes|no
+//	policy NS|* [after=30s action=OutOfService|Ignore mode=Observe]   (the rest as built in; NS keeps what was said of it)
 //	register APP/ID ip= [from= port= portoff secure= secureon host= status= dirty= interval=]  -> OUTCOME
 //	renew APP/ID [from= status= dirty=] -> OUTCOME    cancel|clear APP/ID [from=]    override APP/ID STATUS [from=]
 //	tick DURATION [beat=APP/ID,...@SECONDS]   (the canary and all node Leases keep arriving unless `cut` was said)
 //	at TIME (since the beginning; nothing runs)    step (only Tick)    selfpreservation on|off
 //	cut | heal    dark NODE | light NODE (its Lease stops, goes on)    pause DURATION (nothing runs)
+//	replay (what nodes renewed while `cut`, all at once)    clock NODE|operator DURATION (that clock is set)
+//	prober on    reach ADDR|ADDR:PORT|all answers|refuses|silent|unsure [local=]   (what is not named is silent; silence takes 2 s)
 //	expect APP/ID STATUS|gone [because REASON]    expect APP/ID bound UID|unbound REASON    expect changes N
+//	expect APP/ID confirmed heartbeat|prober|by-nobody    expect APP/ID waits CHECK WORDS...    expect probes none|ADDR:PORT,...
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -66,15 +72,39 @@ type scenario struct {
 	cut   bool
 	dark  map[string]bool // nodes whose Lease stopped
 	count int
+
+	missed   []renewal                // written while the watch was cut
+	clocks   map[string]time.Duration // how far those of nodes, and the operator's, were set
+	leases   map[string]bool          // nodes that have none: false
+	policies map[string]verdict.Policy
+
+	reach   map[string]evidence.Probed // by address
+	probed  map[netip.AddrPort]bool    // everything that was asked
+	pending []answer
+}
+
+type renewal struct {
+	node string
+	at   time.Time
+}
+
+type answer struct {
+	at time.Time
+	evidence.Probed
 }
 
 var scenarioBegin = time.Unix(1_700_000_000, 0)
 
 func newScenario() *scenario {
-	s := &scenario{now: scenarioBegin, pods: map[string]*evidence.Pod{}, dark: map[string]bool{}}
+	s := &scenario{
+		now: scenarioBegin, pods: map[string]*evidence.Pod{}, dark: map[string]bool{},
+		clocks: map[string]time.Duration{}, leases: map[string]bool{}, policies: map[string]verdict.Policy{},
+		reach: map[string]evidence.Probed{}, probed: map[netip.AddrPort]bool{},
+	}
 	s.reg = registry.New(s.now, registry.Options{})
 	s.c = New(s.reg, Options{AllNamespaces: true, Observer: func(Change) time.Duration { s.count++; return 0 }})
 	s.c.SetPodsReadable(s.now, true)
+	s.c.SetNodesReadable(true)
 	return s
 }
 
@@ -195,7 +225,23 @@ func (s *scenario) watches() map[string]func(args) error {
 			s.c.SetPolicies(s.now, p, nil)
 			return nil
 		},
-		"forget": func(args) error { s.count = 0; return nil },
+		"forget":        func(args) error { s.count = 0; return nil },
+		"nodesreadable": func(a args) error { s.c.SetNodesReadable(a.words[0] == "yes"); return nil },
+		"prober":        func(a args) error { s.c.opts.Probing = a.words[0] == "on"; return nil },
+		"reach":         s.setReach,
+		"policy":        s.setPolicy,
+		"clock": func(a args) error {
+			d, err := time.ParseDuration(a.words[1])
+			s.clocks[a.words[0]] += d
+			return err
+		},
+		"replay": func(args) error {
+			for _, r := range s.missed {
+				s.c.ObserveLease(s.now, r.node, r.at, 40*time.Second)
+			}
+			s.missed = nil
+			return nil
+		},
 		"lease": func(a args) error {
 			ahead, _ := time.ParseDuration(a.opts["ahead"])
 			s.c.ObserveLease(s.now, a.words[0], s.now.Add(ahead), 40*time.Second)
@@ -227,17 +273,84 @@ func (s *scenario) node(a args) error {
 	if addr := a.opts["addr"]; addr != "" {
 		n.Addresses = []netip.Addr{netip.MustParseAddr(addr)}
 	}
+	n.KubeletPort, n.BootID = uint16(a.num("kubelet", 0)), a.opts["boot"]
 	n.Version = uint64(a.num("version", 0))
 	doubted := s.c.ObserveNode(s.now, n)
+	s.leases[n.Name] = !a.has("noleases")
 	if a.has("quiet") {
 		return nil
 	}
 	if doubted != a.has("doubted") {
 		return fmt.Errorf("doubted: %v", doubted)
 	}
-	if !doubted {
-		s.c.ObserveLease(s.now, n.Name, s.now, 40*time.Second)
+	if !doubted && s.leases[n.Name] && !s.dark[n.Name] {
+		s.renewLease(n.Name)
 	}
+	return nil
+}
+
+// renewLease has a node's Lease arrive as its kubelet writes it now, by the node's
+// clock, and as it compares with ours.
+func (s *scenario) renewLease(node string) {
+	s.c.ObserveLease(s.now, node, s.now.Add(s.clocks[node]-s.clocks["operator"]), 40*time.Second)
+}
+
+var reaches = map[string]evidence.Reach{
+	"answers": evidence.Answered, "refuses": evidence.Refused, "silent": evidence.Unanswered, "unsure": evidence.Unsure,
+}
+
+func (s *scenario) setReach(a args) error {
+	r, ok := reaches[a.words[1]]
+	if !ok {
+		return fmt.Errorf("unknown outcome %q", a.words[1])
+	}
+	local, _ := netip.ParseAddr(a.opts["local"])
+	s.reach[a.words[0]] = evidence.Probed{Reach: r, Local: local}
+	return nil
+}
+
+// probe answers what the cluster asks: silence takes two seconds, all else none.
+func (s *scenario) probe() {
+	for _, a := range s.pending {
+		if !s.now.Before(a.at) {
+			s.c.Probed(s.now, a.Probed)
+		}
+	}
+	s.pending = slices.DeleteFunc(s.pending, func(a answer) bool { return !s.now.Before(a.at) })
+	for _, p := range s.c.Probes(s.now) {
+		s.probed[p.Addr] = true
+		r := evidence.Probed{Reach: evidence.Unanswered}
+		for _, name := range []string{"all", p.Addr.Addr().String(), p.Addr.String()} {
+			if known, ok := s.reach[name]; ok {
+				r = known
+			}
+		}
+		r.Probe = p
+		if r.Reach == evidence.Unanswered {
+			s.pending = append(s.pending, answer{s.now.Add(2 * time.Second), r})
+			continue
+		}
+		s.c.Probed(s.now, r)
+	}
+}
+
+func (s *scenario) setPolicy(a args) error {
+	p := verdict.DefaultPolicy()
+	if d, err := time.ParseDuration(a.opts["after"]); err == nil {
+		p.UnreachableAfter = d
+	}
+	if action := a.opts["action"]; action != "" {
+		p.Unreachable = verdict.Action(action)
+	}
+	p.Observe = a.opts["mode"] == "Observe"
+	s.policies[a.words[0]] = p
+	fallback, ok := s.policies["*"]
+	if !ok {
+		fallback = verdict.DefaultPolicy()
+	}
+	own := maps.Clone(s.policies)
+	delete(own, "*")
+	s.c.SetPolicies(s.now, fallback, own)
 	return nil
 }
 
@@ -278,6 +391,8 @@ func setPod(p *evidence.Pod, k, v string) error {
 	switch k {
 	case "node":
 		p.Node = v
+	case "ns":
+		p.Namespace = v
 	case "owner":
 		p.Owner = v
 	case "version":
@@ -342,14 +457,7 @@ func (s *scenario) tick(a args) error {
 	period, _ := strconv.Atoi(every)
 	for i := 1; i <= int(d/time.Second); i++ {
 		s.now = s.now.Add(time.Second)
-		if !s.cut {
-			s.c.ObserveCanary(s.now, s.now)
-			for _, n := range s.c.KnownNodes() {
-				if !s.dark[n] {
-					s.c.ObserveLease(s.now, n, s.now, 40*time.Second)
-				}
-			}
-		}
+		s.renewLeases(i)
 		s.c.Touch(s.now)
 		if period > 0 && i%period == 0 {
 			for name := range strings.SplitSeq(names, ",") {
@@ -358,8 +466,25 @@ func (s *scenario) tick(a args) error {
 			}
 		}
 		s.c.Tick(s.now)
+		s.probe()
 	}
 	return nil
+}
+
+// renewLeases plays a second of the kubelets and of the canary.
+func (s *scenario) renewLeases(second int) {
+	if !s.cut {
+		s.c.ObserveCanary(s.now, s.now)
+	}
+	for _, n := range s.c.KnownNodes() {
+		switch {
+		case s.dark[n] || !s.leases[n]:
+		case !s.cut:
+			s.renewLease(n)
+		case second%10 == 0:
+			s.missed = append(s.missed, renewal{n, s.now.Add(s.clocks[n] - s.clocks["operator"])})
+		}
+	}
 }
 
 func (s *scenario) expect(a args) error {
@@ -369,12 +494,55 @@ func (s *scenario) expect(a args) error {
 		}
 		return nil
 	}
+	if a.words[0] == "probes" {
+		return s.expectProbes(a.words[1])
+	}
+	if a.words[1] == "waits" {
+		return s.expectWaits(a)
+	}
 	got := s.shown(a.key())
+	if a.words[1] == "confirmed" {
+		got = []string{"confirmed", "by-nobody"}
+		if in := s.c.insts[a.key()]; in != nil && in.decided.Confirmed != "" {
+			got[1] = in.decided.Confirmed
+		}
+	}
 	if word := a.words[1]; word == "bound" || word == "unbound" {
 		got = s.binding(a.key())
 	}
 	if !slices.Equal(got, a.words[1:]) {
 		return fmt.Errorf("is %s", strings.Join(got, " "))
+	}
+	return nil
+}
+
+// expectProbes compares everything that was asked since the last time.
+func (s *scenario) expectProbes(want string) error {
+	asked := make([]string, 0, len(s.probed))
+	for a := range s.probed {
+		asked = append(asked, a.String())
+	}
+	clear(s.probed)
+	slices.Sort(asked)
+	got := strings.Join(asked, ",")
+	if got == "" {
+		got = "none"
+	}
+	if got != want {
+		return fmt.Errorf("asked %s", got)
+	}
+	return nil
+}
+
+func (s *scenario) expectWaits(a args) error {
+	e, ok := s.c.Explain(s.now, a.key())
+	if !ok {
+		return errors.New("unknown")
+	}
+	for _, answer := range e.Checks {
+		if answer.Check == a.words[2] && !strings.Contains(answer.Waits, strings.Join(a.words[3:], " ")) {
+			return fmt.Errorf("waits: %q", answer.Waits)
+		}
 	}
 	return nil
 }

@@ -101,27 +101,37 @@ func (c *Cluster) wake(p *pod, v verdict.Verdict) {
 func (c *Cluster) input(now time.Time, p *pod, in *instance) verdict.Input {
 	i := verdict.Input{Now: now, Policy: c.policyOf(p.Namespace), Pod: &p.Pod, Gone: p.gone, Seen: now, SliceTerminating: !c.readable && c.ends.podEnds(p.UID)}
 	if n := c.nodes[p.Node]; n != nil && p.Node != "" {
-		i.Node = &n.Node
+		i.Node, i.Silence = &n.Node, n.silence
 	}
 	if in == nil {
 		return i
 	}
 	i.Seen, i.Interval = in.registration, in.rec.RenewalInterval
+	i.Silence.At, i.Silence.By, i.Silence.Detail, i.Rebooted = in.silent.at, in.silent.by, in.silent.detail, in.rebooted
+	if p.gone != nil || !in.silent.at.IsZero() { // only then it is asked for
+		i.Interval = c.reg.Rhythm(in.key)
+	}
 	if seen, ok := c.reg.LastSeen(in.key); ok && seen.After(i.Seen) { // not the record that this one replaces
 		i.Seen = seen
 	}
 	if i.Interval <= 0 {
 		i.Interval = registry.DefaultPolicy().DefaultInterval
 	}
+	i.Life = p.lifeOf(in)
+	return i
+}
+
+// lifeOf compares an instance's container with the one that registered it.
+func (p *pod) lifeOf(in *instance) *verdict.Life {
 	for _, container := range p.Containers {
 		if container.Name == in.container && in.container != "" {
-			i.Life = &verdict.Life{
+			return &verdict.Life{
 				Container: container, Baseline: in.baseline, Since: in.since, Changed: p.changed[container.Name],
 				Request: in.request, Registration: in.registration,
 			}
 		}
 	}
-	return i
+	return nil
 }
 
 // inputFor gathers what the rules look at for an instance. Of one without a pod
@@ -198,7 +208,7 @@ func (c *Cluster) tell(now time.Time, in *instance, v registry.Verdict) {
 }
 
 func change(now time.Time, in *instance, v verdict.Verdict) Change {
-	ch := Change{At: now, Key: in.key, Class: v.Class, Reason: v.Reason, Witness: v.Witness, Detail: v.Detail}
+	ch := Change{At: now, Key: in.key, Class: v.Class, Reason: v.Reason, Witness: v.Witness, Confirmed: v.Confirmed, Detail: v.Detail}
 	if p := in.pod; p != nil {
 		ch.Namespace, ch.Pod, ch.PodUID, ch.Node = p.Namespace, p.Name, p.UID, p.Node
 	}

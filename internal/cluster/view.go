@@ -26,17 +26,15 @@ func (c *Cluster) ObserveCanary(now, written time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.followClock(now)
-	if written.After(now) {
-		written = now // another process wrote it, whose clock is ahead
-	}
-	if written.After(c.canary) {
-		c.canary = written
+	// Kept by our monotonic clock: of what was written before the wall clock was set,
+	// only this one arrival is misjudged. A time ahead is another process's.
+	sent := now.Add(-max(0, now.Sub(written)))
+	if sent.After(c.canary) {
+		c.canary = sent
 	}
 }
 
-// followClock keeps what was told by a wall clock comparable when our own is
-// stepped: until the next word about it, the canary and the nodes' clocks are as far
-// from ours as they were.
+// followClock keeps the nodes' clocks comparable with our own when that is stepped.
 func (c *Cluster) followClock(now time.Time) {
 	last := c.clock
 	c.clock = now
@@ -44,7 +42,6 @@ func (c *Cluster) followClock(now time.Time) {
 	if last.IsZero() || step.Abs() < time.Second {
 		return
 	}
-	c.canary = c.canary.Add(step)
 	for _, n := range c.nodes {
 		n.ClockAhead -= step
 	}

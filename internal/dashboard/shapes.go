@@ -32,6 +32,7 @@ type verdict struct {
 	Class     string     `json:"class"`
 	Reason    string     `json:"reason,omitempty"`
 	Witness   string     `json:"witness,omitempty"`
+	Confirmed string     `json:"confirmed,omitempty"` // the second witness of an inference
 	Detail    string     `json:"detail,omitempty"`
 	NextCheck *time.Time `json:"nextCheck,omitempty"`
 	// InForce is the reason that acts, HeldByFloor if the floor keeps the verdict
@@ -130,7 +131,7 @@ func explanationOf(e cluster.Explanation) explanation {
 		Binding: binding{Source: e.Source, Unbound: e.Unbound, Rivals: e.Rivals},
 		Floor:   floor{InService: e.InService, Live: e.Live, MinInService: e.Floor},
 		Verdict: verdict{
-			Class: e.Verdict.Class.String(), Reason: e.Verdict.Reason, Witness: e.Verdict.Witness, Detail: e.Verdict.Detail,
+			Class: e.Verdict.Class.String(), Reason: e.Verdict.Reason, Witness: e.Verdict.Witness, Confirmed: e.Verdict.Confirmed, Detail: e.Verdict.Detail,
 			NextCheck: moment(e.Verdict.NextCheck),
 		},
 	}
@@ -179,6 +180,7 @@ type change struct {
 	Class     string    `json:"class"`
 	Reason    string    `json:"reason"`
 	Witness   string    `json:"witness,omitempty"`
+	Confirmed string    `json:"confirmed,omitempty"`
 	Detail    string    `json:"detail,omitempty"`
 	// TookMS is the time from the arrival of the evidence to the registry showing it.
 	TookMS float64 `json:"tookMilliseconds"`
@@ -195,7 +197,7 @@ func changesOf(list []cluster.Change) []change {
 func changeOf(ch cluster.Change) change {
 	return change{
 		At: ch.At.UTC(), App: ch.Key.App, ID: ch.Key.ID, Namespace: ch.Namespace, Pod: ch.Pod, Node: ch.Node,
-		Effect: string(ch.Effect), Class: ch.Class.String(), Reason: ch.Reason, Witness: ch.Witness, Detail: ch.Detail,
+		Effect: string(ch.Effect), Class: ch.Class.String(), Reason: ch.Reason, Witness: ch.Witness, Confirmed: ch.Confirmed, Detail: ch.Detail,
 		TookMS: float64(ch.Took.Microseconds()) / 1000,
 	}
 }

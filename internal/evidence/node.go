@@ -30,9 +30,13 @@ type Node struct {
 	Annotations map[string]string
 	// Zone is the node's topology zone, empty if it has none.
 	Zone string
-	// Silent is when the node was concluded to be silent, by our clock: its Lease
-	// stopped and a second witness agreed. Zero while it is not.
-	Silent time.Time
+	// KubeletPort is where the kubelet listens on the node's addresses, zero if the
+	// node does not say.
+	KubeletPort uint16
+	// BootID is another one after every boot. Booted is when it was first seen to be
+	// another one, by our clock; zero if it never was.
+	BootID string
+	Booted time.Time
 	// ClockAhead is how far the node's clock runs ahead of ours, measured by its
 	// Lease; the delay of the watch makes it too small, never too large.
 	ClockAhead time.Duration

@@ -29,6 +29,11 @@ const (
 	WitnessPod   = "pod"
 	WitnessNode  = "node"
 	WitnessSlice = "endpointslice"
+
+	// The second witnesses of an inference: a heartbeat that fell due and did not
+	// come, and attempts to connect.
+	WitnessHeartbeat = "heartbeat"
+	WitnessProber    = "prober"
 )
 
 // checks is the list in the order of deciding. A check never relies on an earlier
@@ -75,9 +80,11 @@ var checks = []Check{
 
 	{"PodNotReady", Observed, WitnessPod, "the kubelet says that the pod is not ready; ignored unless the policy says otherwise (`pods.notReady`)", podNotReady},
 
-	{"NodeSilent", Inferred, WitnessNode, "the node's Lease stopped changing, a heartbeat from the node that fell due since did not come, and this instance has not been heard since", nodeSilent},
+	{"NodeSilent", Inferred, WitnessNode, "the node's Lease has not changed for as long as the namespace's `nodes.unreachable.afterSeconds`, confirmed by heartbeat or prober", nodeSilent},
+	{"NodeUnreachable", Inferred, WitnessNode, "the control plane does not hear the node: Ready is Unknown, and its Lease does not change, confirmed by heartbeat or prober", nodeUnreachable},
+	{"PodInferredNotReady", Inferred, WitnessPod, "Ready is False although all containers are ready: the control plane concluded that from the node, whose Lease does not change, confirmed by heartbeat or prober", podInferredNotReady},
+	{"NodeRebooted", Inferred, WitnessNode, "the node has booted anew: its `bootID` changed, confirmed by the instance's own heartbeat, which is late", nodeRebooted},
 
-	{"NodeUnreachable", Hint, WitnessNode, "the control plane does not hear the node: Ready is Unknown", nodeUnreachable},
 	{"NodeDisrupted", Hint, WitnessNode, "Karpenter considers the node: taint `karpenter.sh/disrupted`; it may take that back", taint("karpenter.sh/disrupted")},
 	{"NodeDeletionCandidate", Hint, WitnessNode, "cluster-autoscaler considers the node: taint `DeletionCandidateOfClusterAutoscaler`", taint("DeletionCandidateOfClusterAutoscaler")},
 	{"NodeRebalanceAdvised", Hint, WitnessNode, "AWS rebalance recommendation: taint `aws-node-termination-handler/rebalance-recommendation`", taint("aws-node-termination-handler/rebalance-recommendation")},
@@ -86,5 +93,4 @@ var checks = []Check{
 	{"NodeMemoryPressure", Hint, WitnessNode, "taint `node.kubernetes.io/memory-pressure`", taint("node.kubernetes.io/memory-pressure")},
 	{"NodeDiskPressure", Hint, WitnessNode, "taint `node.kubernetes.io/disk-pressure`", taint("node.kubernetes.io/disk-pressure")},
 	{"NodePIDPressure", Hint, WitnessNode, "taint `node.kubernetes.io/pid-pressure`", taint("node.kubernetes.io/pid-pressure")},
-	{"PodInferredNotReady", Hint, WitnessPod, "Ready is False although all containers are ready: the control plane concluded that from the node", podInferredNotReady},
 }

@@ -63,14 +63,6 @@ func nodeDeleting(in Input) (string, time.Time, bool) {
 	return "", time.Time{}, in.Node != nil && in.Node.Deleting
 }
 
-func nodeUnreachable(in Input) (string, time.Time, bool) {
-	if in.Node == nil {
-		return "", time.Time{}, false
-	}
-	c := in.Node.Condition("Ready")
-	return c.Message, time.Time{}, c.Status == evidence.Unknown
-}
-
 func annotation(key string) func(Input) (string, time.Time, bool) {
 	return func(in Input) (string, time.Time, bool) {
 		if in.Node == nil {
@@ -93,12 +85,4 @@ func additionalTaint(hard bool) func(Input) (string, time.Time, bool) {
 		}
 		return "", time.Time{}, false
 	}
-}
-
-// nodeSilent lets a sign of life of the instance itself end the conclusion.
-func nodeSilent(in Input) (string, time.Time, bool) {
-	if in.Node == nil || in.Node.Silent.IsZero() {
-		return "", time.Time{}, false
-	}
-	return "since " + in.Node.Silent.UTC().Format(time.RFC3339), time.Time{}, !in.Seen.After(in.Node.Silent)
 }

@@ -101,8 +101,3 @@ func podNotReady(in Input) (string, time.Time, bool) {
 	p := in.Pod
 	return "", time.Time{}, p.UID != "" && !p.Ready && (!p.ContainersReady || p.GateUnmet)
 }
-
-func podInferredNotReady(in Input) (string, time.Time, bool) {
-	p := in.Pod
-	return "", time.Time{}, p.UID != "" && !p.Ready && p.ContainersReady && !p.GateUnmet
-}

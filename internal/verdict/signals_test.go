@@ -20,7 +20,7 @@ var classTexts = map[verdict.Class]string{
 	verdict.HardNotice:    "## Hard notice\nThe instance is OUT_OF_SERVICE at once, but for the last one in service of its application: its node is about to go.",
 	verdict.PlannedNotice: "## Planned notice\nThe instance is OUT_OF_SERVICE as far as the application's floor allows: half of its live instances, rounded down but at least one, stay in service. Drains honour disruption budgets and may take long.",
 	verdict.Observed:      "## Observed\nActs like a planned notice, if the policy says so.",
-	verdict.Inferred:      "## Inferred\nA conclusion from silence that a second witness confirmed. Acts like a planned notice; the first sign of life ends it.",
+	verdict.Inferred:      "## Inferred\nA conclusion that a second witness has to confirm; `/kureka/v1/instances` names it, or says what is waited for. The `heartbeat`: one of the node fell due since its Lease last changed, and did not come. The `prober`: the kubelet and a pod of the node did not answer twice when a TCP connection was opened, and somebody on another node did. Confirmed by a heartbeat it acts like a planned notice; by the prober it stops at the last instance in service only. A later heartbeat of the instance ends it, until the next one is late. Where most nodes of a zone or of the cluster are silent, only the prober confirms. While the view of the cluster is stale or incomplete, nothing is inferred.",
 	verdict.Hint:          "## Hint\nShown to people, and nothing follows from it.",
 }
 

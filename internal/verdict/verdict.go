@@ -50,6 +50,9 @@ type Verdict struct {
 	Reason string
 	// Witness is who saw it: "pod", "node", "endpointslice".
 	Witness string
+	// Confirmed is the second witness of an inference: "heartbeat" or "prober". Empty
+	// for other classes.
+	Confirmed string
 	// Detail is what exactly was seen, for people.
 	Detail string
 	// NextCheck is when the verdict may change without any new evidence; zero when
@@ -73,6 +76,11 @@ type Input struct {
 	// Life is the incarnation of the instance's container; nil when the instance
 	// has no container of its own or there is no instance yet.
 	Life *Life
+	// Silence is what is known of the silence of the pod's node.
+	Silence evidence.Silence
+	// Rebooted is the boot of its node, as Node.Booted tells it, that the instance was
+	// concluded not to have outlived; zero if there is none.
+	Rebooted time.Time
 	// Seen is when the instance's client was last heard, Interval its rhythm.
 	Seen     time.Time
 	Interval time.Duration
@@ -100,6 +108,9 @@ type Answer struct {
 	// Ignored says that the policy lets the check do nothing.
 	Ignored bool
 	Detail  string
+	// Waits is what an inference that does not fire waits for, although its first
+	// witness has spoken.
+	Waits string
 }
 
 func (in *Input) complete() {
@@ -112,16 +123,24 @@ func (in *Input) complete() {
 // Decide returns the verdict of the first check that fires and does more than hint.
 func Decide(in Input) Verdict {
 	in.complete()
+	var next time.Time
 	for _, c := range checks {
 		if c.Class == Hint || in.Policy.ignores(c) {
 			continue
 		}
 		detail, until, fires := c.ask(in)
+		if next.IsZero() || !until.IsZero() && until.Before(next) {
+			next = until
+		}
 		if fires {
-			return Verdict{Class: c.Class, Reason: c.Reason, Witness: c.Witness, Detail: detail, NextCheck: until}
+			v := Verdict{Class: c.Class, Reason: c.Reason, Witness: c.Witness, Detail: detail, NextCheck: next}
+			if i, ok := inferences[c.Reason]; ok {
+				v.Confirmed = i.second(in)
+			}
+			return v
 		}
 	}
-	return Verdict{}
+	return Verdict{NextCheck: next}
 }
 
 // Explain returns what every check says, in the order of deciding.
@@ -129,11 +148,14 @@ func Explain(in Input) []Answer {
 	in.complete()
 	out := make([]Answer, 0, len(checks))
 	for _, c := range checks {
-		detail, _, fires := c.ask(in)
-		if !fires {
-			detail = "" // it would tell of something that is not so
+		a := Answer{Check: c.Reason, Class: c.Class, Ignored: in.Policy.ignores(c)}
+		if a.Detail, _, a.Fires = c.ask(in); !a.Fires {
+			a.Detail = "" // it would tell of something that is not so
+			if i, ok := inferences[c.Reason]; ok {
+				a.Waits = i.waits(in)
+			}
 		}
-		out = append(out, Answer{Check: c.Reason, Class: c.Class, Fires: fires, Ignored: in.Policy.ignores(c), Detail: detail})
+		out = append(out, a)
 	}
 	return out
 }

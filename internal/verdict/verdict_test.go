@@ -159,8 +159,32 @@ var cases = map[string]struct {
 	},
 	"NodeSilent": {
 		verdict.Inferred,
-		func(in *verdict.Input) { in.Node.Silent = noon },
-		func(in *verdict.Input) { in.Node.Silent, in.Seen = noon, noon.Add(time.Millisecond) },
+		func(in *verdict.Input) { in.Silence = confirmed; in.Silence.Leased = true },
+		func(in *verdict.Input) { // heard since
+			in.Silence, in.Seen = confirmed, noon.Add(time.Millisecond)
+			in.Silence.Leased = true
+		},
+	},
+	"NodeUnreachable": {
+		verdict.Inferred,
+		func(in *verdict.Input) {
+			in.Silence = confirmed
+			in.Node.Conditions[0].Status = evidence.Unknown
+		},
+		func(in *verdict.Input) { in.Node.Conditions[0].Status = evidence.Unknown }, // nobody confirms it
+	},
+	"PodInferredNotReady": {
+		verdict.Inferred,
+		func(in *verdict.Input) {
+			in.Silence = confirmed
+			in.Pod.Ready = false
+		},
+		func(in *verdict.Input) { in.Pod.Ready = false }, // nobody confirms it
+	},
+	"NodeRebooted": {
+		verdict.Inferred,
+		func(in *verdict.Input) { in.Node.Booted, in.Rebooted = noon, noon },
+		func(in *verdict.Input) { in.Node.Booted, in.Rebooted = noon, noon.Add(-time.Hour) }, // concluded of an earlier boot
 	},
 	"NodeAdditionalHardTaint": {
 		verdict.HardNotice,
@@ -241,6 +265,9 @@ var cases = map[string]struct {
 		func(in *verdict.Input) { in.Node = nil }, // nothing is known
 	},
 }
+
+// confirmed is a silence that a second witness confirmed.
+var confirmed = evidence.Silence{Quiet: 25 * time.Second, At: noon, By: verdict.WitnessHeartbeat, Detail: "that of a did not come"}
 
 func TestEachCheckDecidesOnItsEvidenceAndNotBeside(t *testing.T) {
 	for _, check := range verdict.Checks() {
@@ -342,7 +369,6 @@ func TestANewContainerIsAcknowledgedByItsRegistration(t *testing.T) {
 
 // hints are inputs that people are told of and that change nothing.
 var hints = map[string]func(*verdict.Input){
-	"NodeUnreachable":        func(in *verdict.Input) { in.Node.Conditions[0].Status = evidence.Unknown },
 	"NodeDisrupted":          taint("karpenter.sh/disrupted"),
 	"NodeDeletionCandidate":  taint("DeletionCandidateOfClusterAutoscaler"),
 	"NodeRebalanceAdvised":   taint("aws-node-termination-handler/rebalance-recommendation"),
@@ -351,7 +377,6 @@ var hints = map[string]func(*verdict.Input){
 	"NodeMemoryPressure":     taint("node.kubernetes.io/memory-pressure"),
 	"NodeDiskPressure":       taint("node.kubernetes.io/disk-pressure"),
 	"NodePIDPressure":        taint("node.kubernetes.io/pid-pressure"),
-	"PodInferredNotReady":    func(in *verdict.Input) { in.Pod.Ready = false },
 }
 
 func TestHintsAreShownAndDecideNothing(t *testing.T) {
