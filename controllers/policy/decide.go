@@ -37,6 +37,8 @@ type decider struct {
 	target Target
 	class  v1alpha1.RegistryClass
 	clock  func() time.Time
+	// effective is told what is in force, for those who need more of it than the target.
+	effective *Effective
 	// changed gets the name of every object whose decision changed.
 	changed chan<- event.TypedGenericEvent[types.NamespacedName]
 
@@ -50,8 +52,9 @@ func (d *decider) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	decisions, fallback, own := decide(cluster, namespaces)
+	decisions, fallback, own, inForce := decide(cluster, namespaces)
 	d.target.SetPolicies(d.clock(), fallback, own)
+	d.effective.set(inForce, decisions)
 	for _, name := range d.keep(decisions) {
 		select {
 		case d.changed <- event.TypedGenericEvent[types.NamespacedName]{Object: name}:
@@ -92,25 +95,25 @@ func (d *decider) isOurs(name string, class v1alpha1.RegistryClass) bool {
 
 // decide combines the objects. A namespace without an object has the fallback.
 func decide(cluster *v1alpha1.ClusterRegistryPolicy, namespaces []v1alpha1.RegistryPolicy) (
-	map[types.NamespacedName]decision, verdict.Policy, map[string]verdict.Policy,
+	map[types.NamespacedName]decision, verdict.Policy, map[string]verdict.Policy, v1alpha1.Policy,
 ) {
 	decisions := make(map[types.NamespacedName]decision, len(namespaces)+1)
 	var spec *v1alpha1.ClusterRegistryPolicySpec
 	if cluster != nil {
 		spec = &cluster.Spec
 	}
-	effective, fallback, problems := Effective(spec, nil)
+	everywhere, fallback, problems := Merge(spec, nil)
 	if cluster != nil {
-		decisions[client.ObjectKeyFromObject(cluster)] = decision{cluster.UID, cluster.Generation, effective, problems}
+		decisions[client.ObjectKeyFromObject(cluster)] = decision{cluster.UID, cluster.Generation, everywhere, problems}
 	}
 	own := make(map[string]verdict.Policy, len(namespaces))
 	for i := range namespaces {
 		n := &namespaces[i]
-		effective, engine, problems := Effective(spec, &n.Spec)
+		effective, engine, problems := Merge(spec, &n.Spec)
 		own[n.Namespace] = engine
 		decisions[client.ObjectKeyFromObject(n)] = decision{n.UID, n.Generation, effective, problems}
 	}
-	return decisions, fallback, own
+	return decisions, fallback, own, everywhere
 }
 
 // keep replaces the decisions and returns the names of those that are new.

@@ -54,7 +54,7 @@ func checkField(
 	t *testing.T, path, want string, c *v1alpha1.ClusterRegistryPolicySpec, n *v1alpha1.RegistryPolicySpec, reason string,
 ) {
 	t.Helper()
-	effective, _, problems := Effective(c, n)
+	effective, _, problems := Merge(c, n)
 	if got := get(t, effective, path); got != want {
 		t.Errorf("%s is %s, want %s", path, got, want)
 	}

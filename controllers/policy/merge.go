@@ -19,14 +19,14 @@ type Problem struct {
 	Message string
 }
 
-// Effective combines field by field what is built in, what the cluster decided and
+// Merge combines field by field what is built in, what the cluster decided and
 // what the namespace decided; either may be nil. It returns the whole policy for a
 // status and for the engine, and the problems of the namespace, or those of the
 // cluster if there is no namespace.
 //
 // A value that is denied, out of range, invalid or in contradiction with the others
 // counts as unset, so the result is always consistent.
-func Effective(
+func Merge(
 	cluster *v1alpha1.ClusterRegistryPolicySpec, namespace *v1alpha1.RegistryPolicySpec,
 ) (v1alpha1.Policy, verdict.Policy, []Problem) {
 	effective := builtIn()

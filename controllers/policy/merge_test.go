@@ -168,7 +168,7 @@ func TestAContradictionIsTakenBack(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, problems := Effective(spec[v1alpha1.ClusterRegistryPolicySpec](t, "leases", tc.cluster),
+			_, _, problems := Merge(spec[v1alpha1.ClusterRegistryPolicySpec](t, "leases", tc.cluster),
 				spec[v1alpha1.RegistryPolicySpec](t, "leases", tc.namespace))
 			names := make([]string, 0, len(problems))
 			for _, p := range problems {
@@ -201,7 +201,7 @@ func TestWhatComesOutIsAlwaysConsistent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cluster := &v1alpha1.ClusterRegistryPolicySpec{Policy: v1alpha1.Policy{Leases: leases.Draw(t, "cluster")}}
 		namespace := &v1alpha1.RegistryPolicySpec{Leases: leases.Draw(t, "namespace")}
-		effective, _, _ := Effective(cluster, namespace)
+		effective, _, _ := Merge(cluster, namespace)
 		p := withGroups(&effective)
 		if r := broken(p); r != nil {
 			t.Fatal(r.say(p))
@@ -210,7 +210,7 @@ func TestWhatComesOutIsAlwaysConsistent(t *testing.T) {
 }
 
 func TestTheEngineGetsWhatIsInForce(t *testing.T) {
-	_, engine, _ := Effective(nil, nil)
+	_, engine, _ := Merge(nil, nil)
 	if diff := cmp.Diff(verdict.DefaultPolicy(), engine); diff != "" {
 		t.Errorf("nobody decided anything (-want +got):\n%s", diff)
 	}
@@ -218,7 +218,7 @@ func TestTheEngineGetsWhatIsInForce(t *testing.T) {
 	for path, e := range examples() {
 		put(t, cluster, path, e.cluster)
 	}
-	_, engine, problems := Effective(decode[v1alpha1.ClusterRegistryPolicySpec](t, cluster), nil)
+	_, engine, problems := Merge(decode[v1alpha1.ClusterRegistryPolicySpec](t, cluster), nil)
 	want := verdict.Policy{
 		Observe: true, RenewalThresholdPercent: 70, MaxHold: 900e9, DefaultDuration: 80e9, DefaultInterval: 20e9,
 		MinDuration: 50e9, MaxDuration: 500e9, MinInterval: 5e9, MaxInterval: 50e9,

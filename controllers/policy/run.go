@@ -50,6 +50,8 @@ type Options struct {
 	Target Target
 	// Figures for the status of namespaces; nil leaves them zero.
 	Figures Figures
+	// Effective, if set, is kept up to date with what is in force.
+	Effective *Effective
 	// Class is the name of this installation: policies for another are ignored.
 	Class string
 	// Namespaces limit whose policies are read; all if empty.
@@ -147,7 +149,7 @@ func probe(ctx context.Context, cfg *rest.Config, scheme *runtime.Scheme, namesp
 func setup(mgr ctrl.Manager, opts Options) error {
 	changed := make(chan event.TypedGenericEvent[types.NamespacedName])
 	d := &decider{
-		reader: mgr.GetClient(), target: opts.Target, class: v1alpha1.RegistryClass(opts.Class), clock: opts.Clock, changed: changed,
+		reader: mgr.GetClient(), target: opts.Target, class: v1alpha1.RegistryClass(opts.Class), clock: opts.Clock, effective: opts.Effective, changed: changed,
 	}
 	w := &statusWriter{
 		client: mgr.GetClient(), about: d.about, figures: opts.Figures, clock: opts.Clock,

@@ -70,7 +70,7 @@ func TestAnEditOfAPolicyReachesTheTargetAndTheStatus(t *testing.T) {
 			{Type: "Ready", Status: "True", ObservedGeneration: 2, Reason: "InForce", Message: "The policy in status.effective decides"},
 		},
 	}
-	effective, _, _ := Effective(&cluster.Spec, &own.Spec)
+	effective, _, _ := Merge(&cluster.Spec, &own.Spec)
 	want.Effective = &effective
 	if diff := cmp.Diff(want, own.Status, cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime")); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)

@@ -36,7 +36,7 @@ func newWriting(t *testing.T) *writing {
 	w.installResources()
 	w.object = namespacePolicy(w.namespace(), v1alpha1.RegistryPolicySpec{})
 	w.create(w.object)
-	effective, _, _ := Effective(nil, nil)
+	effective, _, _ := Merge(nil, nil)
 	w.decision = decision{uid: w.object.UID, generation: 1, effective: effective}
 	w.writer = &statusWriter{
 		client: w.admin, figures: w.figures, written: map[string]time.Time{},

@@ -166,15 +166,18 @@ func (a *App) listen(ctx context.Context) error {
 		{"probes", "health-probe-bind-address", a.opts.ProbeAddr, smallServer(a.probes())},
 	}
 	for _, s := range all {
-		if s.addr == "0" {
-			continue
-		}
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.addr)
+		l, err := listenOn(ctx, s.name, s.flag, s.addr)
 		if err != nil {
-			return fmt.Errorf("opening the %s: %w", s.name, explainListen(err, s.flag, s.addr))
+			return err
+		}
+		if l == nil {
+			continue
 		}
 		s.srv.ErrorLog = slog.NewLogLogger(logr.ToSlogHandler(a.log.WithName(s.name).V(1)), slog.LevelInfo)
 		a.servers = append(a.servers, listening{s.name, s.srv, l})
+	}
+	if a.watch != nil {
+		return a.watch.listenForDrain(ctx, a)
 	}
 	return nil
 }
@@ -338,5 +341,5 @@ func hostname() string {
 	if name, err := os.Hostname(); err == nil {
 		return name
 	}
-	return "kureka"
+	return product
 }

@@ -52,6 +52,11 @@ type Options struct {
 	CanaryName      string
 	WatchNamespaces []string
 	Prober          string // On or Off
+
+	WebhookAddr    string // of the webhook that gives pods their drain; "0" for none
+	WebhookCertDir string // with tls.crt and tls.key; empty: a certificate of our own
+	WebhookConfig  string // MutatingWebhookConfiguration that is told of it
+	WebhookService string // by which the API server calls, in Namespace
 }
 
 // Values of StartGate besides a duration, of Dashboard and of Prober.
@@ -66,12 +71,16 @@ const (
 	ProberOff = DashboardOff
 )
 
+// product is what everything of ours is called that has no other name.
+const product = "kureka"
+
 // DefaultOptions returns the settings without any flag.
 func DefaultOptions() Options {
 	return Options{
 		RegistryAddr: ":8761", MetricsAddr: ":8080", ProbeAddr: ":8081",
 		StartGate: GateAuto, Dashboard: DashboardOn, Prober: ProberOn, MaxInstances: registry.DefaultMaxInstances,
-		Namespace: ownNamespace(), CanaryName: "kureka",
+		Namespace: ownNamespace(), CanaryName: product,
+		WebhookAddr: "0", WebhookConfig: product, WebhookService: product,
 	}
 }
 
@@ -152,18 +161,26 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.IntVar(&o.MaxInstances, "max-instances", o.MaxInstances, "instances that the registry holds at most")
 	f.IntVar(&o.LogLevel, "log-level", o.LogLevel, "0 logs changes of state, 1 details")
 	f.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "manager: kubeconfig file; in a pod its service account is used")
-	f.StringVar(&o.Namespace, "namespace", o.Namespace, "manager: namespace of the canary Lease")
+	f.StringVar(&o.Namespace, "namespace", o.Namespace, "manager: namespace of the canary Lease and of the webhook's Service")
 	f.StringVar(&o.CanaryName, "canary-lease", o.CanaryName, "manager: name of the canary Lease")
 	f.StringVar(&o.Prober, "prober", o.Prober,
 		"manager: On opens TCP connections to the kubelet and to pods of a node that falls silent, and to some others for comparison, to tell a dead node from a broken network; Off leaves that to heartbeats")
 	f.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", o.WatchNamespaces, "manager: namespaces whose pods are watched, all if empty")
+	f.StringVar(&o.WebhookAddr, "webhook-bind-address", o.WebhookAddr, `manager: address of the webhook that gives pods their drain, "0" for none`)
+	f.StringVar(&o.WebhookCertDir, "webhook-cert-dir", o.WebhookCertDir,
+		"manager: folder with the webhook's tls.crt and tls.key, read anew when they change; without one Kureka makes a certificate and has it trusted")
+	f.StringVar(&o.WebhookConfig, "webhook-configuration", o.WebhookConfig, "manager: MutatingWebhookConfiguration that is to trust the certificate Kureka makes")
+	f.StringVar(&o.WebhookService, "webhook-service", o.WebhookService, "manager: Service in --namespace by which the API server calls the webhook")
 }
 
 // Validate returns every problem of the settings, each with its flag.
 func (o *Options) Validate() error {
 	var errs []error
 	addresses := []struct{ flag, addr string }{
-		{"registry-bind-address", o.RegistryAddr}, {"metrics-bind-address", o.MetricsAddr}, {"health-probe-bind-address", o.ProbeAddr},
+		{"registry-bind-address", o.RegistryAddr},
+		{"metrics-bind-address", o.MetricsAddr},
+		{"health-probe-bind-address", o.ProbeAddr},
+		{"webhook-bind-address", o.WebhookAddr},
 	}
 	for i, a := range addresses {
 		if i > 0 && a.addr == "0" {

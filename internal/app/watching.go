@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kureka/kureka/controllers"
+	"github.com/kureka/kureka/controllers/drain"
 	"github.com/kureka/kureka/controllers/policy"
 	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/internal/dashboard"
@@ -40,6 +41,7 @@ type watching struct {
 	events  *controllers.Events
 	config  *rest.Config
 	policy  policy.Options
+	drain   *drain.Options // nil without a webhook
 	metrics *watchMetrics
 	deaf    chan struct{} // the policies are to be read anew
 }
@@ -62,7 +64,7 @@ func newWatching(a *App) (*watching, error) {
 		metrics: newWatchMetrics(a.metrics), deaf: make(chan struct{}, 1),
 	}
 	w.policy = policy.Options{
-		Target: a.cluster, Figures: figures{a.reg}, Namespaces: a.opts.WatchNamespaces, Clock: time.Now, Logger: a.log.WithName("policy"),
+		Target: a.cluster, Effective: policy.NewEffective(), Figures: figures{a.reg}, Namespaces: a.opts.WatchNamespaces, Clock: time.Now, Logger: a.log.WithName("policy"),
 	}
 	w.metrics.registerDropped(a.metrics, w.events.Dropped)
 	w.watcher = controllers.NewWatcher(controllers.Options{
@@ -147,6 +149,7 @@ func (w *watching) run(ctx context.Context) {
 		w.learnAbsence(ctx)
 	})
 	wg.Go(func() { w.events.Run(ctx) })
+	wg.Go(func() { w.runDrain(ctx) })
 	wg.Go(func() { w.watcher.Run(ctx, aged) })
 	wg.Go(func() { w.readPolicies(ctx) })
 	wg.Wait()

@@ -1,0 +1,136 @@
+package drain
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,resourceNames=kureka,verbs=get;update
+
+// Path is where the API server asks.
+const Path = "/mutate-pods"
+
+// sleepSince is the first version of Kubernetes that has the sleep action without
+// a feature gate.
+const sleepSince = "1.30"
+
+// Limits of the webhook's server. The API server waits for a few seconds at most.
+const (
+	headerTimeout = 5 * time.Second
+	answerTimeout = 10 * time.Second
+	maxHeader     = 64 << 10
+)
+
+// Options configure Run.
+type Options struct {
+	Listener net.Listener
+	Client   kubernetes.Interface
+	Settings Settings
+	// Measure may be nil: then the usual fetch interval counts.
+	Measure Measure
+	// CertDir holds tls.crt and tls.key, which somebody else renews and has trusted.
+	// Empty: a certificate of our own making is used, and Configuration is told.
+	CertDir string
+	// Configuration is the name of the MutatingWebhookConfiguration, and Names the
+	// DNS names by which the API server calls.
+	Configuration string
+	Names         []string
+	Clock         func() time.Time
+	Logger        logr.Logger
+	// Done is told the outcome of each question. It must not block.
+	Done func(outcome string)
+}
+
+// Run answers until the context ends. Nothing that goes wrong here stops anything
+// else: pods are then created as they are.
+func Run(ctx context.Context, opts Options) error {
+	if why := whyNoSleep(opts.Client); why != "" {
+		opts.Logger.Info("Pods get no drain", "cause", why)
+		_ = opts.Listener.Close() // a refused connection is the fastest answer
+		<-ctx.Done()
+		return nil
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	get, err := opts.certificate(ctx, &wg)
+	if err != nil {
+		return err
+	}
+	srv := &http.Server{
+		Handler: opts.handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: answerTimeout, WriteTimeout: answerTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog:  slog.NewLogLogger(logr.ToSlogHandler(opts.Logger.V(1)), slog.LevelInfo),
+		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: get, NextProtos: []string{"h2", "http/1.1"}},
+	}
+	wg.Go(func() {
+		<-ctx.Done()
+		stopping, stop := context.WithTimeout(context.WithoutCancel(ctx), headerTimeout)
+		defer stop()
+		_ = srv.Shutdown(stopping) // what is not answered by then is let through by the API server
+	})
+	if err := srv.ServeTLS(opts.Listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving the webhook: %w", err)
+	}
+	return nil
+}
+
+// whyNoSleep says why the cluster's pods cannot sleep, empty if they can. Where the
+// version cannot be read they are believed to: almost all can.
+func whyNoSleep(client kubernetes.Interface) string {
+	info, err := client.Discovery().ServerVersion()
+	if err != nil {
+		return ""
+	}
+	v, err := version.ParseGeneric(info.GitVersion)
+	if err == nil && v.LessThan(version.MustParseGeneric(sleepSince)) {
+		return fmt.Sprintf("Kubernetes %s has no preStop sleep, %s and newer have", info.GitVersion, sleepSince)
+	}
+	return ""
+}
+
+func (o *Options) handler() http.Handler {
+	scheme := runtime.NewScheme()
+	if err := corev1.AddToScheme(scheme); err != nil {
+		panic(err) // the types are compiled in
+	}
+	mux := http.NewServeMux()
+	mux.Handle(Path, &admission.Webhook{Handler: &injector{
+		settings: o.Settings, measure: o.Measure, decoder: admission.NewDecoder(scheme), log: o.Logger, done: o.Done,
+	}})
+	return mux
+}
+
+// certificate returns where the server gets its certificate from.
+func (o *Options) certificate(ctx context.Context, wg *sync.WaitGroup) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
+	if o.CertDir == "" {
+		own := &certificate{names: o.Names, clock: o.Clock}
+		wg.Go(func() { own.keep(ctx, o.Client, o.Configuration, o.Logger) })
+		return own.get, nil
+	}
+	watcher, err := certwatcher.New(o.CertDir+"/tls.crt", o.CertDir+"/tls.key")
+	if err != nil {
+		return nil, fmt.Errorf("reading the webhook's certificate: %w", err)
+	}
+	wg.Go(func() {
+		if err := watcher.Start(ctx); err != nil {
+			o.Logger.Error(err, "Cannot watch the webhook's certificate; a new one is used after a restart", "folder", o.CertDir)
+		}
+	})
+	return watcher.GetCertificate, nil
+}

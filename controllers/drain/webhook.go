@@ -1,0 +1,83 @@
+package drain
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/kureka/kureka/api/v1alpha1"
+)
+
+// OptInLabel opts a namespace or a pod in with the value Enabled; on a pod the
+// value Disabled opts it out again.
+const OptInLabel = "kureka.dev/drain"
+
+// Values of OptInLabel.
+const (
+	OptIn  = "Enabled"
+	OptOut = "Disabled"
+)
+
+// Outcomes of a question about a pod.
+const (
+	Injected   = "injected"   // it got its sleep
+	Skipped    = "skipped"    // it is left alone, and its report says why
+	Unwanted   = "none"       // no drain is wanted, or it has all it needs
+	Unreadable = "unreadable" // it is let through as it is
+	Failed     = "failed"
+)
+
+// Settings returns what is in force for a namespace, every field set.
+type Settings func(namespace string) v1alpha1.Drain
+
+// injector answers the API server's questions about pods that are being created.
+type injector struct {
+	settings Settings
+	measure  Measure
+	decoder  admission.Decoder
+	log      logr.Logger
+	done     func(outcome string)
+}
+
+// Handle implements admission.Handler. A pod that cannot be read is let through:
+// the API server will say what is wrong with it.
+func (i *injector) Handle(_ context.Context, req admission.Request) admission.Response {
+	var pod corev1.Pod
+	if err := i.decoder.Decode(req, &pod); err != nil {
+		i.done(Unreadable)
+		i.log.Info("Let a pod pass that cannot be read", "namespace", req.Namespace, "cause", err.Error())
+		return admission.Allowed("the pod cannot be read")
+	}
+	d := i.settings(req.Namespace)
+	if d.Mode == v1alpha1.DrainDisabled || pod.Labels[OptInLabel] == OptOut {
+		i.done(Unwanted)
+		return admission.Allowed("")
+	}
+	seconds, how := length(&d, i.measure)
+	report, changed := inject(&pod, seconds, how, d.OnExistingHook)
+	if !changed {
+		i.done(Unwanted)
+		return admission.Allowed("")
+	}
+	after, err := json.Marshal(&pod)
+	if err != nil {
+		i.done(Failed)
+		return admission.Errored(http.StatusInternalServerError, fmt.Errorf("encoding the pod: %w", err))
+	}
+	resp := admission.PatchResponseFromRaw(req.Object.Raw, after)
+	if report.Skipped != "" {
+		i.done(Skipped)
+		return resp
+	}
+	i.done(Injected)
+	if len(report.Kept) > 0 {
+		resp.Warnings = append(resp.Warnings, fmt.Sprintf("kureka: the preStop hook of %s stays, see drain.onExistingHook", strings.Join(report.Kept, ", ")))
+	}
+	return resp
+}
