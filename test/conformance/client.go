@@ -26,6 +26,7 @@ type Client struct {
 	Emulated bool // written from the protocol, because the client cannot be installed
 	ReadOnly bool // registers nothing
 	Lacks    Lacks
+	Does     Does
 
 	// Registers returns what the client registers, given what follows its
 	// settings. Nil means just that.
@@ -45,6 +46,14 @@ type Lacks struct {
 	Override bool // asking for an override
 	Deltas   bool // it never asks for deltas, whatever it is told
 	Stop     bool // deregistration
+}
+
+// Does says what a client can be asked for beyond what every client can.
+type Does struct {
+	Reconcile bool // its stats have its own hash, and how often it did not match
+	Actuator  bool // it sets overrides through an actuator, as a preStop hook does
+	Route     bool // it routes calls to what it knows
+	Watch     bool // it is Spring Boot Admin
 }
 
 // Program is what hosts lanes.

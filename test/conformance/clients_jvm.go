@@ -37,16 +37,17 @@ func jvmClients() []*Client {
 			Program: build.program("jersey3", "dev.kureka.conformance.NetflixLane"),
 		},
 		{
-			Name: "Spring Cloud Gateway", Version: "5.0.4", Kind: "gateway",
+			Name: "Spring Cloud Gateway", Version: "5.0.4", Kind: "gateway", Does: Does{Route: true},
 			Program: build.program("gateway", "dev.kureka.conformance.gateway.GatewayLane"),
 		},
 		{
-			Name: "Spring Boot Admin", Version: "3.5.6", Kind: "admin",
+			Name: "Spring Boot Admin", Version: "3.5.6", Kind: "admin", Does: Does{Watch: true},
 			Program: build.program("admin", "dev.kureka.conformance.admin.AdminLane"),
 		},
 	}
 	for _, c := range clients {
-		c.Family, c.Delta = "JVM", true
+		c.Family, c.Delta, c.Does.Reconcile = "JVM", true, true
+		c.Does.Actuator = !c.Lacks.Override
 	}
 	return clients
 }
@@ -82,6 +83,12 @@ func (b *mavenBuild) program(module, main string) *Program {
 	}
 }
 
+// JavaProgram prepares an application of jvm/ that is no lane, and returns its
+// command line.
+func JavaProgram(ctx context.Context, shop *Workshop, progress io.Writer, module, main string) ([]string, error) {
+	return new(mavenBuild).program(module, main).Prepare(ctx, shop, progress)
+}
+
 func buildLanes(ctx context.Context, shop *Workshop, progress io.Writer) (string, error) {
 	const folder = "jvm"
 	var files []string
@@ -98,6 +105,6 @@ func buildLanes(ctx context.Context, shop *Workshop, progress io.Writer) (string
 		return shop.Run(ctx, progress, "building the JVM lanes (downloads their libraries, once)", dir,
 			"mvn", "--batch-mode", "--no-transfer-progress", "--quiet",
 			"--file", filepath.Join(shop.Source, folder, "pom.xml"),
-			"-Dmaven.repo.local="+filepath.Join(shop.Cache, "maven"), "-Dlanes.build="+dir, "process-classes")
+			"-Dmaven.repo.local="+filepath.Join(filepath.Dir(shop.Cache), "maven"), "-Dlanes.build="+dir, "process-classes")
 	})
 }

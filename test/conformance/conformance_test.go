@@ -26,7 +26,7 @@ func TestClients(t *testing.T) {
 	}
 	clients := chosen(t)
 	ctx := t.Context()
-	shop, err := OpenWorkshop()
+	shop, err := OpenWorkshop(".")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,9 @@ type Instance struct {
 	SecurePort int               `json:"securePort"`
 	VIP        string            `json:"vipAddress"`
 	Metadata   map[string]string `json:"metadata"`
+
+	// HealthCheckURL is registered and not compared: lanes do not tell it.
+	HealthCheckURL string `json:"-"`
 }
 
 // view is the JSON of a lane's registry: application, id, instance.

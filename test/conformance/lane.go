@@ -18,6 +18,7 @@ type lane struct {
 	settings settings
 	tap      *tap
 	process  *child.Process
+	launch   func() (*child.Process, error) // starts the program again; nil if it hosts other lanes
 	logPath  string
 	control  *http.Client
 
@@ -30,6 +31,8 @@ type identity struct {
 	Version string `json:"version"`
 	App     string `json:"app"`
 	ID      string `json:"id"`
+	// Serves is the base URL of the application around the client, if it serves anything.
+	Serves string `json:"serves"`
 }
 
 // errUnsupported means that the client has no means for what it was asked.

@@ -64,6 +64,7 @@ type wireInstance struct {
 	Metadata   map[string]string `json:"metadata"`
 	DataCenter map[string]any    `json:"dataCenterInfo"`
 	Lease      map[string]int64  `json:"leaseInfo"`
+	HealthURL  string            `json:"healthCheckUrl,omitempty"`
 }
 
 type wireApplications struct {
@@ -108,6 +109,7 @@ func (r *registryClient) register(ctx context.Context, in Instance) error {
 	body, err := json.Marshal(map[string]wireInstance{"instance": {
 		InstanceID: in.ID, App: in.App, HostName: in.HostName, IPAddr: in.IPAddr, Status: in.Status,
 		Port: wirePort{in.Port, "true"}, SecurePort: wirePort{in.SecurePort, "false"}, VIP: in.VIP, Metadata: in.Metadata,
+		HealthURL:  in.HealthCheckURL,
 		DataCenter: map[string]any{"@class": "com.netflix.appinfo.InstanceInfo$DefaultDataCenterInfo", "name": "MyOwn"},
 		Lease:      map[string]int64{"renewalIntervalInSecs": 1200, "durationInSecs": 3600},
 	}})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -39,9 +40,13 @@ func scenes() []scene {
 		{"changes", "follows changes", nil, playChanges},
 		{"refill", "emptied and refilled", nil, playRefill},
 		{"churn", "ten minutes of churn", nil, playChurn},
+		{"reconcile", "hash agrees", func(c *Client) bool { return c.Does.Reconcile }, playReconcile},
 		{"status", "own status", func(c *Client) bool { return !c.ReadOnly && !c.Lacks.Status }, playStatus},
 		{"override", "override", registers, playOverride},
 		{"own-override", "asks for override", func(c *Client) bool { return !c.ReadOnly && !c.Lacks.Override }, playOwnOverride},
+		{"container", "container restarts", restartable, playContainer},
+		{"routes", "routes calls", func(c *Client) bool { return c.Does.Route }, playRoutes},
+		{"watches", "watches health", func(c *Client) bool { return c.Does.Watch }, playWatches},
 		{"restart", "registry restarts", nil, playRestart},
 		{"stop", "stops", func(c *Client) bool { return !c.ReadOnly && !c.Lacks.Stop }, playStop},
 	}
@@ -160,28 +165,13 @@ const churnWindows = 20
 
 // playChurn changes the registry at random, several times in each window.
 func playChurn(ctx context.Context, s *stage) (map[string]error, error) {
-	const instances, changesInWindow, seed = 12, 4, 4
-	random := rand.New(rand.NewPCG(seed, seed))
-	statuses := []string{"UP", "DOWN", "STARTING", "OUT_OF_SERVICE"}
-	listed := map[int]Instance{}
+	const changesInWindow, seed = 4, 4
+	c := churn{registry: s.registry, random: rand.New(rand.NewPCG(seed, seed)), listed: map[int]Instance{}}
 	marks := s.marks()
 	for range churnWindows {
 		for range changesInWindow {
-			n := 10 + random.IntN(instances)
-			in, exists := listed[n]
-			switch {
-			case exists && random.IntN(2) == 0:
-				if err := s.registry.cancel(ctx, in); err != nil {
-					return nil, err
-				}
-				delete(listed, n)
-			default:
-				in = puppet(churnApp, n, statuses[random.IntN(len(statuses))])
-				in.Metadata["round"] = strconv.Itoa(random.IntN(100))
-				if err := s.registry.register(ctx, in); err != nil {
-					return nil, err
-				}
-				listed[n] = in
+			if err := c.change(ctx); err != nil {
+				return nil, err
 			}
 		}
 		if err := sleep(ctx, fetchSeconds*time.Second); err != nil {
@@ -189,12 +179,52 @@ func playChurn(ctx context.Context, s *stage) (map[string]error, error) {
 		}
 	}
 	failed := both(s.everybodyAgrees(ctx), s.onlyDeltas(ctx, marks))
-	for _, in := range listed {
-		if err := s.registry.cancel(ctx, in); err != nil {
-			return nil, err
-		}
+	if err := c.empty(ctx); err != nil {
+		return nil, err
 	}
 	return both(failed, s.everybodyAgrees(ctx)), nil
+}
+
+// churn makes random changes that its seed repeats.
+type churn struct {
+	registry *registryClient
+	random   *rand.Rand
+	listed   map[int]Instance
+}
+
+// change registers one instance, anew or for the first time, ends it, overrides it
+// or ends all of them at once.
+func (c *churn) change(ctx context.Context) error {
+	const instances = 12
+	statuses := []string{"UP", "DOWN", "STARTING", "OUT_OF_SERVICE"}
+	n := 10 + c.random.IntN(instances)
+	in, exists := c.listed[n]
+	dice := c.random.IntN(20)
+	switch {
+	case dice == 0:
+		return c.empty(ctx)
+	case exists && dice < 7:
+		delete(c.listed, n)
+		return c.registry.cancel(ctx, in)
+	case exists && dice < 10:
+		return c.registry.override(ctx, in, statuses[c.random.IntN(len(statuses))])
+	case exists && dice < 12:
+		return c.registry.clearOverride(ctx, in)
+	}
+	in = puppet(churnApp, n, statuses[c.random.IntN(len(statuses))])
+	in.Metadata["round"] = strconv.Itoa(c.random.IntN(100))
+	c.listed[n] = in
+	return c.registry.register(ctx, in)
+}
+
+func (c *churn) empty(ctx context.Context) error {
+	for _, n := range slices.Sorted(maps.Keys(c.listed)) {
+		if err := c.registry.cancel(ctx, c.listed[n]); err != nil {
+			return err
+		}
+		delete(c.listed, n)
+	}
+	return nil
 }
 
 // playStatus: the client says that it is down, and up again.

@@ -120,7 +120,10 @@ func (s *stage) startLanes(ctx context.Context, clients []*Client, commands map[
 			hosted[c.Program] = append(hosted[c.Program], l)
 			continue
 		}
-		if l.process, err = s.startOne(commands[c.Program], c.Program, l.settings.environ(), l.logPath); err != nil {
+		l.launch = func() (*child.Process, error) {
+			return s.startOne(commands[c.Program], c.Program, l.settings.environ(), l.logPath)
+		}
+		if l.process, err = l.launch(); err != nil {
 			return err
 		}
 	}

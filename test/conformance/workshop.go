@@ -24,9 +24,10 @@ type Workshop struct {
 	Cache string
 }
 
-// OpenWorkshop uses KUREKA_CACHE, or the user's cache folder.
-func OpenWorkshop() (*Workshop, error) {
-	source, err := filepath.Abs(".")
+// OpenWorkshop uses KUREKA_CACHE, or the user's cache folder. source is
+// test/conformance.
+func OpenWorkshop(source string) (*Workshop, error) {
+	source, err := filepath.Abs(source)
 	if err != nil {
 		return nil, fmt.Errorf("resolving the working folder: %w", err)
 	}

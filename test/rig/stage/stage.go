@@ -32,6 +32,8 @@ type Setting struct {
 	Rig      *Rig
 	Operator *Operator
 	Timeline *Timeline
+	// Runtime runs what is in the pods; nil means instances of this program.
+	Runtime kubelet.Runtime
 }
 
 // Stage is a namespace with nodes of its own. Its methods may be called from
@@ -80,13 +82,17 @@ func New(ctx context.Context, set Setting, name string, nodes int) (*Stage, erro
 
 func (s *Stage) startNode(ctx context.Context, i int) error {
 	place := maxNodes*(s.index-1) + i
+	runtime := s.Runtime
+	if runtime == nil {
+		runtime = &s.runtime
+	}
 	n := &Node{Name: fmt.Sprintf("%s-node-%d", s.Namespace, i+1), IP: s.Rig.address(1, place+1)}
 	k, err := kubelet.New(s.Rig.Plane.Config(), kubelet.Options{
 		Name:    n.Name,
 		Zone:    fmt.Sprintf("zone-%c", 'a'+i),
 		NodeIP:  n.IP,
 		PodCIDR: s.Rig.address(20+place, 0) + "/24",
-		Runtime: &s.runtime,
+		Runtime: runtime,
 	})
 	if err != nil {
 		return err
