@@ -105,3 +105,40 @@ func BenchmarkRegistrationFromOutside(b *testing.B) {
 		w.c.Register(w.now, src, &registry.Record{App: "VM", ID: strconv.Itoa(i % 1000), IPAddr: src.String(), Dirty: int64(i)})
 	}
 }
+
+// Thirty of two hundred nodes are silent, each with fifty pods that can be asked.
+func BenchmarkTickWhileNodesAreSilent(b *testing.B) {
+	w := newCrowd(10_000, 100)
+	w.c.opts.Probing = true
+	w.c.SetNodesReadable(true)
+	renew := func(from int) {
+		w.c.ObserveCanary(w.now, w.now)
+		for i := from; i < 200; i++ {
+			w.c.ObserveLease(w.now, "n"+strconv.Itoa(i), w.now, 40*time.Second)
+		}
+	}
+	for i := range 10_000 {
+		p := w.pod(i)
+		p.Containers = []evidence.Container{{Name: "app", Ports: []uint16{8080}, ID: "c", Running: true}}
+		w.c.ObservePod(w.now, p)
+	}
+	for i := range 200 {
+		n := w.node(i)
+		n.Addresses, n.KubeletPort = []netip.Addr{netip.AddrFrom4([4]byte{198, 51, byte(100 + i/250), byte(i)})}, 10250
+		w.c.ObserveNode(w.now, n)
+	}
+	renew(0)
+	for range 30 {
+		w.now = w.now.Add(time.Second)
+		renew(30)
+		w.c.Tick(w.now)
+	}
+	for b.Loop() {
+		w.now = w.now.Add(time.Second)
+		renew(30)
+		w.c.Tick(w.now)
+		for _, p := range w.c.Probes(w.now) {
+			w.c.Probed(w.now, evidence.Probed{Probe: p, Reach: evidence.Unanswered})
+		}
+	}
+}
