@@ -1,5 +1,5 @@
 // Package controllers watches the cluster. It owns the watches of pods, nodes,
-// node Leases and EndpointSlices, the rhythm of the live reads that confirm what a
+// node Leases, EndpointSlices and Services, the rhythm of the live reads that confirm what a
 // watch did not see itself, the canary Lease, and the Events about verdicts; what
 // the objects say is for package feed below it. It holds no rule.
 //

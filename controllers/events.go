@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,10 +62,14 @@ func NewEvents(client kubernetes.Interface, instance string, log logr.Logger) *E
 	}
 }
 
+// untold are effects without an Event: reports tell of the first two, the status of
+// registrations of the others.
+var untold = []cluster.Effect{cluster.Withdrawn, cluster.Confirmed, cluster.Listed, cluster.Unlisted}
+
 // Changed queues an Event. It never blocks. What became of a verdict that was only
 // observed is for reports; an Event tells if it was wrong.
 func (e *Events) Changed(ch cluster.Change) {
-	if ch.Effect == cluster.Withdrawn || ch.Effect == cluster.Confirmed {
+	if slices.Contains(untold, ch.Effect) {
 		return
 	}
 	e.mu.Lock()
@@ -130,7 +135,7 @@ func (e *Events) send(ctx context.Context, ch cluster.Change) error {
 		Reason:              ch.Reason,
 		Regarding:           regarding,
 		Note:                note(ch),
-		Type:                corev1.EventTypeNormal,
+		Type:                typeOf(ch),
 	}, metav1.CreateOptions{})
 	return err
 }
@@ -150,9 +155,21 @@ var texts = map[cluster.Effect]struct{ action, what string }{
 // maxNote is the API's limit for the note of an Event.
 const maxNote = 1000
 
+// typeOf warns of what somebody should mend.
+func typeOf(ch cluster.Change) string {
+	switch ch.Reason {
+	case cluster.ReasonAnnotationInvalid, cluster.ReasonSeveralNamespaces, cluster.ReasonOtherNamespace:
+		return corev1.EventTypeWarning
+	}
+	return corev1.EventTypeNormal
+}
+
 func note(ch cluster.Change) string {
 	text := fmt.Sprintf("%s instance %s %s", ch.Key.App, ch.Key.ID, texts[ch.Effect].what)
-	if ch.Detail != "" {
+	switch {
+	case ch.Key.ID == "":
+		text = ch.Detail // it is about the pod
+	case ch.Detail != "":
 		text += ": " + ch.Detail
 	}
 	if len(text) > maxNote {

@@ -40,7 +40,7 @@ func TestTheManifestsGrantWhatTheWatcherNeeds(t *testing.T) {
 				return false
 			}
 		}
-		return len(states) == 5
+		return len(states) == 6
 	})
 	node := w.node()
 	w.eventually("the view is fresh", func() bool {

@@ -20,6 +20,7 @@ import (
 )
 
 // +kubebuilder:rbac:groups="",resources=pods;nodes,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=services,verbs=list;watch
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list;watch
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=kube-node-lease,resources=leases,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create
@@ -29,7 +30,8 @@ import (
 type Options struct {
 	Client  kubernetes.Interface
 	Cluster *cluster.Cluster
-	// Namespaces limit the pods and EndpointSlices that are watched; all if empty.
+	// Namespaces limit the pods, EndpointSlices and Services that are watched; all if
+	// empty.
 	Namespaces []string
 	Canary     CanaryOptions
 	Clock      func() time.Time
@@ -71,9 +73,9 @@ func (w *Watcher) Run(ctx context.Context, mayRenew <-chan struct{}) {
 	if len(namespaces) == 0 {
 		namespaces = []string{metav1.NamespaceAll}
 	}
-	watches := make([]func(context.Context), 0, 2*len(namespaces)+3)
+	watches := make([]func(context.Context), 0, 3*len(namespaces)+3)
 	for _, ns := range namespaces {
-		watches = append(watches, watching(w, w.pods(ns)), watching(w, w.slices(ns)))
+		watches = append(watches, watching(w, w.pods(ns)), watching(w, w.slices(ns)), watching(w, w.services(ns)))
 	}
 	watches = append(watches, watching(w, w.nodes()), watching(w, w.leases()), watching(w, w.canary()))
 	var wg sync.WaitGroup
@@ -209,12 +211,26 @@ func (w *Watcher) slices(ns string) source[discoveryv1.EndpointSlice] {
 	api := w.opts.Client.DiscoveryV1().EndpointSlices(ns)
 	return source[discoveryv1.EndpointSlice]{
 		resource: named("endpointslices", ns),
-		without:  "pods that cannot be read are not known to be terminating",
+		without:  "pods that cannot be read are not known to be terminating, and pods of a Service are not registered",
 		list:     func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return api.List(ctx, o) },
 		watch:    func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return api.Watch(ctx, o) },
 		sink: sink[discoveryv1.EndpointSlice]{
 			seen: w.feed.SliceSeen, gone: w.feed.SliceGone,
 			listed: func(list []*discoveryv1.EndpointSlice) { w.feed.SlicesListed(ns, list) },
+		},
+	}
+}
+
+func (w *Watcher) services(ns string) source[corev1.Service] {
+	api := w.opts.Client.CoreV1().Services(ns)
+	return source[corev1.Service]{
+		resource: named("services", ns),
+		without:  "pods that leave their Service stay in service, and publishNotReadyAddresses is not known",
+		list:     func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return api.List(ctx, o) },
+		watch:    func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return api.Watch(ctx, o) },
+		sink: sink[corev1.Service]{
+			seen: w.feed.ServiceSeen, gone: w.feed.ServiceGone,
+			listed: func(list []*corev1.Service) { w.feed.ServicesListed(ns, list) },
 		},
 	}
 }

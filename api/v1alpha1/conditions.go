@@ -31,4 +31,11 @@ const (
 	ReasonServiceNotFound = "ServiceNotFound"
 	// ReasonPortNotFound: no container of a matching pod declares the named port.
 	ReasonPortNotFound = "PortNotFound"
+	// ReasonAlreadyRegistered: an older registration, or the pod's own annotations,
+	// register a matching pod under the same application.
+	ReasonAlreadyRegistered = "AlreadyRegistered"
+	// ReasonInstanceIDTaken: some client uses the instance id of a matching pod.
+	ReasonInstanceIDTaken = "InstanceIDTaken"
+	// ReasonRegistryFull: the registry takes no more instances.
+	ReasonRegistryFull = "RegistryFull"
 )

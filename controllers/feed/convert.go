@@ -18,7 +18,9 @@ import (
 func podEvidence(p *corev1.Pod) evidence.Pod {
 	out := evidence.Pod{
 		UID: string(p.UID), Namespace: p.Namespace, Name: p.Name,
-		Version:     version(p),
+		Version: version(p),
+		Labels:  evidence.NewLabels(p.Labels), Annotations: addressed(p.Annotations),
+		Hostname: p.Spec.Hostname, Subdomain: p.Spec.Subdomain,
 		Node:        p.Spec.NodeName,
 		HostNetwork: p.Spec.HostNetwork,
 		Created:     p.CreationTimestamp.Time,
@@ -74,11 +76,18 @@ func conditionTrue(p *corev1.Pod, kind corev1.PodConditionType) bool {
 
 func containerEvidence(c *corev1.Container, statuses []corev1.ContainerStatus) evidence.Container {
 	out := evidence.Container{Name: c.Name}
+	var names []string
+	named := false
 	for _, port := range c.Ports {
 		tcp := port.Protocol == "" || port.Protocol == corev1.ProtocolTCP
 		if tcp && port.ContainerPort > 0 && port.ContainerPort <= 65535 {
 			out.Ports = append(out.Ports, uint16(port.ContainerPort))
+			names = append(names, port.Name)
+			named = named || port.Name != ""
 		}
+	}
+	if named {
+		out.PortNames = names
 	}
 	for _, s := range statuses {
 		if s.Name != c.Name {
@@ -93,6 +102,21 @@ func containerEvidence(c *corev1.Container, statuses []corev1.ContainerStatus) e
 		case s.LastTerminationState.Terminated != nil:
 			out.Finished = s.LastTerminationState.Terminated.FinishedAt.Time
 		}
+	}
+	return out
+}
+
+// addressed keeps the annotations of a pod that are for Kureka.
+func addressed(all map[string]string) map[string]string {
+	var out map[string]string
+	for key, value := range all {
+		if !cluster.IsPodAnnotation(key) {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[key] = value
 	}
 	return out
 }
@@ -155,12 +179,13 @@ func sliceEvidence(s *discoveryv1.EndpointSlice) []cluster.Endpoint {
 	if s.AddressType == discoveryv1.AddressTypeFQDN {
 		return nil
 	}
+	service := s.Labels[discoveryv1.LabelServiceName]
 	for i := range s.Endpoints {
 		e := &s.Endpoints[i]
 		if e.TargetRef == nil || e.TargetRef.Kind != "Pod" || e.TargetRef.UID == "" {
 			continue
 		}
-		end := cluster.Endpoint{UID: string(e.TargetRef.UID), Terminating: e.Conditions.Terminating != nil && *e.Conditions.Terminating}
+		end := cluster.Endpoint{Service: service, UID: string(e.TargetRef.UID), Terminating: e.Conditions.Terminating != nil && *e.Conditions.Terminating}
 		for _, a := range e.Addresses {
 			end.IPs = appendAddr(end.IPs, a)
 		}

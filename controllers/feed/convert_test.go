@@ -22,14 +22,16 @@ func TestPodEvidence(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{
 			UID: "u1", Namespace: "ns", Name: "a", CreationTimestamp: metav1.NewTime(time.Unix(1_600_000_000, 0)),
 			OwnerReferences: []metav1.OwnerReference{{UID: "other"}, {UID: "rs", Controller: &yes}},
+			Labels:          map[string]string{"app": "a"},
+			Annotations:     map[string]string{"kureka.dev/app": "a", "metadata.kureka.dev/x": "y", "example.com/other": "z"},
 		},
 		Spec: corev1.PodSpec{
-			NodeName: "n1",
+			NodeName: "n1", Hostname: "a-0", Subdomain: "web",
 			Containers: []corev1.Container{
 				{Name: "app", Ports: []corev1.ContainerPort{
-					{ContainerPort: 53, Protocol: corev1.ProtocolUDP}, {ContainerPort: 8080, Protocol: corev1.ProtocolTCP}, {ContainerPort: 8081},
+					{ContainerPort: 53, Protocol: corev1.ProtocolUDP}, {ContainerPort: 8080, Protocol: corev1.ProtocolTCP}, {ContainerPort: 8081, Name: "http"},
 				}},
-				{Name: "side"},
+				{Name: "side", Ports: []corev1.ContainerPort{{ContainerPort: 9090}}},
 			},
 		},
 		Status: corev1.PodStatus{
@@ -48,15 +50,17 @@ func TestPodEvidence(t *testing.T) {
 		},
 	}
 	want := evidence.Pod{
-		UID: "u1", Namespace: "ns", Name: "a", Owner: "rs", Node: "n1",
-		IPs:     []netip.Addr{netip.MustParseAddr("192.0.2.10"), netip.MustParseAddr("2001:db8::1")},
-		Created: time.Unix(1_600_000_000, 0), Phase: evidence.Running, Ready: true, Disruption: "EvictionByEvictionAPI",
+		UID: "u1", Namespace: "ns", Name: "a", Owner: "rs", Node: "n1", Hostname: "a-0", Subdomain: "web",
+		Labels:      evidence.NewLabels(map[string]string{"app": "a"}),
+		Annotations: map[string]string{"kureka.dev/app": "a", "metadata.kureka.dev/x": "y"},
+		IPs:         []netip.Addr{netip.MustParseAddr("192.0.2.10"), netip.MustParseAddr("2001:db8::1")},
+		Created:     time.Unix(1_600_000_000, 0), Phase: evidence.Running, Ready: true, Disruption: "EvictionByEvictionAPI",
 		Containers: []evidence.Container{
-			{Name: "app", Ports: []uint16{8080, 8081}, ID: "x://a2", Running: true, Ended: true, Finished: finished.Time},
-			{Name: "side", ID: "x://s1"},
+			{Name: "app", Ports: []uint16{8080, 8081}, PortNames: []string{"", "http"}, ID: "x://a2", Running: true, Ended: true, Finished: finished.Time},
+			{Name: "side", Ports: []uint16{9090}, ID: "x://s1"},
 		},
 	}
-	if d := cmp.Diff(want, podEvidence(pod), cmpopts.EquateComparable(netip.Addr{})); d != "" {
+	if d := cmp.Diff(want, podEvidence(pod), cmpopts.EquateComparable(netip.Addr{}, evidence.Labels{})); d != "" {
 		t.Error(d)
 	}
 	deleted := metav1.Now()

@@ -19,6 +19,7 @@ type Target interface {
 	podTarget
 	nodeTarget
 	sliceTarget
+	serviceTarget
 }
 
 type podTarget interface {
@@ -35,6 +36,12 @@ type nodeTarget interface {
 	KnownNodes() []string
 	ObserveLease(now time.Time, name string, renewed time.Time, lasts time.Duration)
 	ObserveCanary(now, written time.Time)
+}
+
+type serviceTarget interface {
+	ObserveService(now time.Time, namespace, name string, readyOrNot bool)
+	ServiceGone(now time.Time, namespace, name string)
+	ReplaceServices(now time.Time, namespace string, current map[string]bool)
 }
 
 type sliceTarget interface {
@@ -156,4 +163,22 @@ func (f *Feed) SlicesListed(namespace string, list []*discoveryv1.EndpointSlice)
 		current[s.Namespace+"/"+s.Name] = sliceEvidence(s)
 	}
 	f.to.ReplaceSlices(f.clock(), namespace, current)
+}
+
+// ServiceSeen takes in a Service.
+func (f *Feed) ServiceSeen(s *corev1.Service) {
+	f.to.ObserveService(f.clock(), s.Namespace, s.Name, s.Spec.PublishNotReadyAddresses)
+}
+
+// ServiceGone takes in that a Service was removed.
+func (f *Feed) ServiceGone(s *corev1.Service) { f.to.ServiceGone(f.clock(), s.Namespace, s.Name) }
+
+// ServicesListed takes in a list that replaces what was seen of a namespace so far,
+// of all if it is empty.
+func (f *Feed) ServicesListed(namespace string, list []*corev1.Service) {
+	current := make(map[string]bool, len(list))
+	for _, s := range list {
+		current[s.Namespace+"/"+s.Name] = s.Spec.PublishNotReadyAddresses
+	}
+	f.to.ReplaceServices(f.clock(), namespace, current)
 }

@@ -26,6 +26,8 @@ func forEngine(p *v1alpha1.Policy) verdict.Policy {
 		ReadyGrace:              seconds(p.Leases.ReadyGraceSeconds, d.ReadyGrace),
 		MaxEvictionPercent:      int(*p.Leases.MaxEvictionPercent),
 		NotReady:                verdict.Action(p.Pods.NotReady),
+		ReadinessHold:           seconds(p.Pods.ReadinessHoldSeconds, d.ReadinessHold),
+		HostNamePodIP:           p.Pods.HostName == v1alpha1.RewriteToPodIP,
 		Disruption:              verdict.Action(p.Pods.Disruption),
 		ContainerDown:           verdict.Action(p.Pods.ContainerDown),
 		HardNotice:              verdict.Action(p.Nodes.HardNotice),
@@ -36,6 +38,7 @@ func forEngine(p *v1alpha1.Policy) verdict.Policy {
 		MaxUnreachablePercent:   int(*p.Nodes.MaxUnreachablePercent),
 		AdditionalTaints:        additionalTaints(p.Nodes.AdditionalTerminationTaints),
 		MinInServicePercent:     int(*p.Breaker.MinInServicePercent),
+		AcrossNamespaces:        verdict.AcrossNamespaces(p.AppsAcrossNamespaces),
 	}
 }
 

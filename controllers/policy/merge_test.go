@@ -223,6 +223,7 @@ func TestTheEngineGetsWhatIsInForce(t *testing.T) {
 		Observe: true, RenewalThresholdPercent: 70, MaxHold: 900e9, DefaultDuration: 80e9, DefaultInterval: 20e9,
 		MinDuration: 50e9, MaxDuration: 500e9, MinInterval: 5e9, MaxInterval: 50e9,
 		NotReady: verdict.OutOfService, Disruption: verdict.Ignore, ContainerDown: verdict.Ignore,
+		ReadinessHold: 10e9, HostNamePodIP: true, AcrossNamespaces: verdict.Merge,
 		HardNotice: verdict.Ignore, PlannedNotice: verdict.Ignore, Cordon: verdict.OutOfService,
 		Unreachable: verdict.Ignore, UnreachableAfter: 30e9, MaxUnreachablePercent: 40,
 		AdditionalTaints: []verdict.AdditionalTaint{{Key: "a", Hard: true}, {Key: "b", Value: "v", Effect: "NoSchedule"}},

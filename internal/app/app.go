@@ -103,7 +103,9 @@ func New(ctx context.Context, opts Options, log logr.Logger) (*App, error) {
 	a.reg = registry.New(now, registry.Options{MaxInstances: opts.MaxInstances})
 	a.verdict = newVerdictMetrics(a.metrics)
 	probing := opts.Mode == Manager && opts.Prober == ProberOn
-	a.cluster = cluster.New(a.reg, cluster.Options{AllNamespaces: len(opts.WatchNamespaces) == 0, Probing: probing, Observer: a.changed})
+	a.cluster = cluster.New(a.reg, cluster.Options{
+		AllNamespaces: len(opts.WatchNamespaces) == 0, Class: opts.RegistryClass, Probing: probing, Observer: a.changed,
+	})
 	if probing {
 		a.prober = prober.New(prober.Options{
 			Tell: func(r evidence.Probed) { a.cluster.Probed(time.Now(), r) }, Registerer: a.metrics,

@@ -77,14 +77,14 @@ func ask(t *testing.T, addr net.Addr, method, path, body string) (int, string) {
 	return resp.StatusCode, string(text)
 }
 
-func registration(id, ip string) string {
+func demoBody(id, ip string) string {
 	return fmt.Sprintf(`{"instance":{"instanceId":%q,"hostName":%q,"app":"DEMO","ipAddr":%q,"status":"UP",
 		"port":{"$":8080,"@enabled":"true"},"dataCenterInfo":{"@class":"com.netflix.appinfo.InstanceInfo$DefaultDataCenterInfo","name":"MyOwn"}}}`, id, id, ip)
 }
 
 func TestStandaloneServesTheRegistryProbesAndMetrics(t *testing.T) {
 	a, stop := start(t, options(Standalone))
-	if code, _ := ask(t, a.Addr(), http.MethodPost, "/eureka/apps/DEMO", registration("a", "192.0.2.10")); code != http.StatusNoContent {
+	if code, _ := ask(t, a.Addr(), http.MethodPost, "/eureka/apps/DEMO", demoBody("a", "192.0.2.10")); code != http.StatusNoContent {
 		t.Errorf("registering: %d", code)
 	}
 	if code, body := ask(t, a.Addr(), http.MethodGet, "/eureka/apps", ""); code != http.StatusOK || !strings.Contains(body, "UP_1_") {
@@ -111,7 +111,7 @@ func TestStandaloneServesTheRegistryProbesAndMetrics(t *testing.T) {
 
 func TestAnInstanceIsExplained(t *testing.T) {
 	a, _ := start(t, options(Standalone))
-	ask(t, a.Addr(), http.MethodPost, "/eureka/apps/DEMO", registration("a", "192.0.2.10"))
+	ask(t, a.Addr(), http.MethodPost, "/eureka/apps/DEMO", demoBody("a", "192.0.2.10"))
 	if code, body := ask(t, a.Addr(), http.MethodGet, "/kureka/v1/instances/DEMO/a", ""); code != http.StatusOK || !strings.Contains(body, `"NoPodOwnsAddress"`) {
 		t.Errorf("%d %s", code, body)
 	}
@@ -144,7 +144,7 @@ func TestTheStartGateRefusesListsAndNothingElse(t *testing.T) {
 	} {
 		body := ""
 		if tc.method == http.MethodPost {
-			body = registration("a", "192.0.2.10")
+			body = demoBody("a", "192.0.2.10")
 		}
 		if code, text := ask(t, a.Addr(), tc.method, tc.path, body); code != tc.want || code == 503 && text != "" {
 			t.Errorf("%s %s: %d %q, want %d", tc.method, tc.path, code, text, tc.want)
@@ -201,7 +201,7 @@ func TestTheRegistryServesWhileTheAPIServerIsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, _ := start(t, o)
-	if code, _ := ask(t, a.Addr(), http.MethodPost, "/eureka/apps/DEMO", registration(pod.Name, pod.Status.PodIP)); code != http.StatusNoContent {
+	if code, _ := ask(t, a.Addr(), http.MethodPost, "/eureka/apps/DEMO", demoBody(pod.Name, pod.Status.PodIP)); code != http.StatusNoContent {
 		t.Fatalf("registering: %d", code)
 	}
 	heartbeat := func() {

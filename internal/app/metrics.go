@@ -53,7 +53,13 @@ func newVerdictMetrics(reg prometheus.Registerer) *verdictMetrics {
 	}
 	m.changes.WithLabelValues(cluster.ReasonRecovered, string(cluster.PutBack))
 	m.changes.WithLabelValues(cluster.ReasonHeldByFloor, string(cluster.Noted))
-	m.changes.WithLabelValues(cluster.UnboundSharedID, string(cluster.Noted))
+	for _, r := range []string{cluster.UnboundSharedID, cluster.ReasonSeveralNamespaces, cluster.ReasonOtherNamespace, cluster.ReasonAnnotationInvalid} {
+		m.changes.WithLabelValues(r, string(cluster.Noted))
+	}
+	m.changes.WithLabelValues(cluster.ReasonRegistered, string(cluster.Listed))
+	for _, r := range []string{cluster.ReasonNotChosen, cluster.ReasonSelfRegistered, cluster.ReasonClientCancelled, cluster.ReasonAddressReused} {
+		m.changes.WithLabelValues(r, string(cluster.Unlisted))
+	}
 	return m
 }
 
@@ -112,6 +118,9 @@ func registerRegistryMetrics(reg prometheus.Registerer, engine *registry.Engine,
 			Name: "kureka_view_fresh", Help: "1 while the watches demonstrably deliver, else 0.",
 		}, func() float64 { return oneIf(c.Fresh()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "kureka_apps_in_several_namespaces", Help: "Applications that pods of more than one namespace register.",
+		}, func() float64 { return float64(c.View().SharedApps) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "kureka_build_info", Help: "Always 1; the label tells the version.",
 			ConstLabels: prometheus.Labels{"version": version.String()},
 		}, func() float64 { return 1 }),
@@ -142,12 +151,13 @@ var (
 	descExpected  = desc("renewals_expected_per_minute", "Renewals that the protected leases should send.", "namespace")
 	descReceived  = desc("renewals_received_per_minute", "Renewals that those of them send which are not late.", "namespace")
 	descEngaged   = desc("self_preservation_engaged", "1 while self-preservation holds expired leases, else 0.", "namespace")
+	descKept      = desc("pod_kept_instances", "Instances of pods that have no client.", "namespace")
 	descHeld      = desc("leases_held", "Expired leases that self-preservation holds.", "namespace")
 )
 
 // Describe implements prometheus.Collector.
 func (r *registryCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descInstances, descLeases, descExpected, descReceived, descEngaged, descHeld} {
+	for _, d := range []*prometheus.Desc{descInstances, descLeases, descKept, descExpected, descReceived, descEngaged, descHeld} {
 		ch <- d
 	}
 }
@@ -163,6 +173,7 @@ func (r *registryCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	for _, p := range r.engine.Partitions() {
 		gauge(descLeases, float64(p.Leases), p.Name)
+		gauge(descKept, float64(p.Kept), p.Name)
 		gauge(descExpected, p.Expected, p.Name)
 		gauge(descReceived, p.Received, p.Name)
 		gauge(descEngaged, oneIf(p.Engaged), p.Name)

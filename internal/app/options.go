@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -57,6 +58,7 @@ type Options struct {
 	WebhookCertDir string // with tls.crt and tls.key; empty: a certificate of our own
 	WebhookConfig  string // MutatingWebhookConfiguration that is told of it
 	WebhookService string // by which the API server calls, in Namespace
+	RegistryClass  string // of the custom resources and annotations that are for this installation
 }
 
 // Values of StartGate besides a duration, of Dashboard and of Prober.
@@ -171,6 +173,8 @@ func (o *Options) bind(f *pflag.FlagSet) {
 		"manager: folder with the webhook's tls.crt and tls.key, read anew when they change; without one Kureka makes a certificate and has it trusted")
 	f.StringVar(&o.WebhookConfig, "webhook-configuration", o.WebhookConfig, "manager: MutatingWebhookConfiguration that is to trust the certificate Kureka makes")
 	f.StringVar(&o.WebhookService, "webhook-service", o.WebhookService, "manager: Service in --namespace by which the API server calls the webhook")
+	f.StringVar(&o.RegistryClass, "registry-class", o.RegistryClass,
+		"manager: name of this installation; custom resources and annotations that name another are ignored, those that name none are for every one")
 }
 
 // Validate returns every problem of the settings, each with its flag.
@@ -207,8 +211,19 @@ func (o *Options) Validate() error {
 	if o.MaxInstances < 1 {
 		errs = append(errs, fmt.Errorf("--max-instances %d: want at least 1", o.MaxInstances))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, o.class())...)
 }
+
+// class checks the name of the installation.
+func (o *Options) class() error {
+	if o.RegistryClass != "" && !classForm.MatchString(o.RegistryClass) {
+		return fmt.Errorf("--registry-class %q: want at most 63 small letters, digits and hyphens, without a hyphen at either end", o.RegistryClass)
+	}
+	return nil
+}
+
+// classForm is what a custom resource can name.
+var classForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 // maxGate bounds a start gate given as a duration.
 const maxGate = 10 * time.Minute

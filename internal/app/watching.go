@@ -15,10 +15,12 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/kureka/kureka/controllers"
 	"github.com/kureka/kureka/controllers/drain"
 	"github.com/kureka/kureka/controllers/policy"
+	"github.com/kureka/kureka/controllers/registration"
 	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/internal/dashboard"
 	"github.com/kureka/kureka/internal/gate"
@@ -42,6 +44,7 @@ type watching struct {
 	config  *rest.Config
 	policy  policy.Options
 	drain   *drain.Options // nil without a webhook
+	offers  registration.Options
 	metrics *watchMetrics
 	deaf    chan struct{} // the policies are to be read anew
 }
@@ -63,13 +66,20 @@ func newWatching(a *App) (*watching, error) {
 		events:  controllers.NewEvents(client, hostname(), a.log.WithName("events")),
 		metrics: newWatchMetrics(a.metrics), deaf: make(chan struct{}, 1),
 	}
+	// What the library tells besides errors is for those who debug it.
+	ctrl.SetLogger(w.log.V(1))
 	w.policy = policy.Options{
-		Target: a.cluster, Effective: policy.NewEffective(), Figures: figures{a.reg}, Namespaces: a.opts.WatchNamespaces, Clock: time.Now, Logger: a.log.WithName("policy"),
+		Target: a.cluster, Effective: policy.NewEffective(), Figures: figures{a.reg}, Namespaces: a.opts.WatchNamespaces, Class: a.opts.RegistryClass,
+		Clock: time.Now, Logger: a.log.WithName("policy"),
+	}
+	w.offers = registration.Options{
+		Target: a.cluster, Namespaces: a.opts.WatchNamespaces, Class: a.opts.RegistryClass,
+		Clock: time.Now, Logger: a.log.WithName("registration"),
 	}
 	w.metrics.registerDropped(a.metrics, w.events.Dropped)
 	w.watcher = controllers.NewWatcher(controllers.Options{
 		Client: client, Cluster: a.cluster, Namespaces: a.opts.WatchNamespaces, Canary: w.canary,
-		Clock: time.Now, Logger: w.log, OnWatchState: w.metrics.state, OnDeaf: w.readPoliciesAnew,
+		Clock: time.Now, Logger: w.log, OnWatchState: w.metrics.state, OnDeaf: w.readResourcesAnew,
 	})
 	return w, nil
 }
@@ -151,17 +161,18 @@ func (w *watching) run(ctx context.Context) {
 	wg.Go(func() { w.events.Run(ctx) })
 	wg.Go(func() { w.runDrain(ctx) })
 	wg.Go(func() { w.watcher.Run(ctx, aged) })
-	wg.Go(func() { w.readPolicies(ctx) })
+	wg.Go(func() { w.readResources(ctx) })
 	wg.Wait()
 }
 
-// readPolicies reads policies, and all of them anew whenever the watches were deaf:
+// readResources reads the custom resources, and all of them anew whenever the watches were deaf:
 // theirs go on from the same past.
-func (w *watching) readPolicies(ctx context.Context) {
+func (w *watching) readResources(ctx context.Context) {
 	for ctx.Err() == nil {
 		round, end := context.WithCancel(ctx)
 		var wg sync.WaitGroup
 		wg.Go(func() { policy.Run(round, w.config, w.policy) })
+		wg.Go(func() { registration.Run(round, w.config, w.offers) })
 		select {
 		case <-ctx.Done():
 		case <-w.deaf:
@@ -171,7 +182,7 @@ func (w *watching) readPolicies(ctx context.Context) {
 	}
 }
 
-func (w *watching) readPoliciesAnew() {
+func (w *watching) readResourcesAnew() {
 	select {
 	case w.deaf <- struct{}{}:
 	default:

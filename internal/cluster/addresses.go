@@ -94,6 +94,10 @@ func (p *pod) yields(o *pod) bool {
 // address. About the pod this proves nothing. All other records are bound anew.
 func (c *Cluster) review(now time.Time, in *instance) {
 	p := in.pod
+	if in.kept != nil {
+		c.mark(p)
+		return
+	}
 	if p == nil || !in.byAddress {
 		c.rebind(now, in)
 		return

@@ -151,6 +151,7 @@ func (c *Cluster) attach(in, old *instance, p *pod, why string) {
 	if in.unlisted = c.mustHide(in, old); in.unlisted {
 		in.unbound = UnboundPodNotSeen
 	}
+	in.unlisted = in.unlisted || c.outranked(in)
 	in.chooseContainer(known)
 }
 
@@ -195,7 +196,7 @@ func (in *instance) chooseContainer(known instance) {
 		return
 	}
 	in.container, in.baseline, in.since = found.Name, found.ID, in.registration
-	if known.pod == in.pod && known.container == found.Name && known.baseline != "" {
+	if known.kept == nil && known.pod == in.pod && known.container == found.Name && known.baseline != "" {
 		in.baseline, in.since = known.baseline, known.since
 	}
 }
@@ -214,8 +215,23 @@ func (c *Cluster) binding(in *instance) registry.Binding {
 	b := registry.Binding{Unlisted: in.unlisted, Verdict: c.inForce(in)}
 	if p := in.pod; p != nil {
 		b.Partition, b.PodUID, b.Node, b.PodReady = p.Namespace, p.UID, p.Node, p.WorksForKubelet()
+		b.HostName = c.hostNameFor(in)
 	}
 	return b
+}
+
+// hostNameFor is the host name to show instead of the one that the client
+// registered, empty to leave it: nobody else can resolve the name of a pod.
+func (c *Cluster) hostNameFor(in *instance) string {
+	p := in.pod
+	if in.kept != nil || len(p.IPs) == 0 || !c.policyOf(p.Namespace).HostNamePodIP ||
+		!strings.EqualFold(in.rec.HostName, p.Host()) && !strings.EqualFold(in.rec.HostName, p.Name) {
+		return ""
+	}
+	if p.Has(in.ip) {
+		return in.ip.String()
+	}
+	return p.IPs[0].String()
 }
 
 // rebind looks again for the pod of a registration, now that more is known. The
@@ -258,6 +274,7 @@ func (c *Cluster) placed(now time.Time, in, before *instance) {
 	c.track(in)
 	if in.pod != nil {
 		c.last[in.key] = in.pod.ownerOrSelf()
+		delete(in.pod.cancelled, in.key.App)
 	}
 	var was registry.Verdict
 	shared := false

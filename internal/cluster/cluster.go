@@ -17,6 +17,8 @@ type Options struct {
 	AllNamespaces bool
 	// Probing says that what Probes returns is asked and answered.
 	Probing bool
+	// Class is the name of this installation: annotations for another are ignored.
+	Class string
 	// Observer is told of every change of an instance that the cluster caused, and
 	// returns how long it took from the evidence until now: this package has no
 	// clock. It is called with the lock held and must not block or call back.
@@ -50,6 +52,10 @@ const (
 	TakenOut Effect = "taken-out"
 	// PutBack ends that.
 	PutBack Effect = "put-back"
+	// Listed shows an instance of a pod that has no client.
+	Listed Effect = "listed"
+	// Unlisted ends that; about the pod it says nothing.
+	Unlisted Effect = "unlisted"
 	// Noted changed nothing that clients see.
 	Noted Effect = "noted"
 )
@@ -108,6 +114,14 @@ type Cluster struct {
 	changes changeLog
 	found   findings
 
+	offers       map[string][]*offer // by namespace, the oldest first
+	services     map[string]*service // those that offers name, by namespace/name
+	known        map[string]bool     // Services, and whether they publish pods that are not ready
+	serviceLists map[string]bool     // namespaces whose Services were listed
+	spreads      map[string]*spread  // by application
+	stale        map[*pod]struct{}   // pods whose kept instances are to be looked at
+	contested    map[string]struct{} // applications whose first namespace is
+
 	fallback verdict.Policy            // in force where a namespace has none of its own
 	policies map[string]verdict.Policy // by namespace
 
@@ -117,6 +131,7 @@ type Cluster struct {
 	nodesReadable bool
 	lastTick      time.Time // of Tick
 	clock         time.Time // when it was last compared with our wall
+	started       time.Time // of the first Tick
 	awake         time.Time // when the process last came back from a pause, or started
 	freshSince    time.Time // since when the view has been fresh without a break
 	canary        time.Time
@@ -138,6 +153,12 @@ type pod struct {
 	changed      map[string]time.Time
 	insts        map[*instance]struct{}
 	ids          map[*instance]struct{} // instances whose id it has registered while it lived
+
+	notReadySince time.Time         // by our clock, zero while it is ready
+	own           *Listing          // what its annotations register, nil if nothing
+	faults        []string          // what is wrong with its annotations
+	claims        []*claim          // who registers it, the strongest first
+	cancelled     map[string]string // applications that its client cancelled, and their containers
 }
 
 type node struct {
@@ -180,6 +201,10 @@ type instance struct {
 	finding               *Finding // open, while verdicts are only observed
 	silent                conclusion
 	rebooted              time.Time // the boot of the node that it was concluded not to have outlived
+
+	kept      *claim // set if it is kept for its pod, which has no client
+	everReady bool   // the pod was ready while it was kept
+	readyIn   string // in this incarnation of its container
 }
 
 // orphan is an id that lost its record.
@@ -210,6 +235,14 @@ func New(reg *registry.Engine, opts Options) *Cluster {
 		last:    map[registry.Key]string{},
 		due:     map[*pod]time.Time{},
 
+		offers:       map[string][]*offer{},
+		services:     map[string]*service{},
+		known:        map[string]bool{},
+		serviceLists: map[string]bool{},
+		spreads:      map[string]*spread{},
+		stale:        map[*pod]struct{}{},
+		contested:    map[string]struct{}{},
+
 		fallback: verdict.DefaultPolicy(),
 	}
 }
@@ -230,6 +263,8 @@ func (c *Cluster) track(in *instance) {
 	}
 	if in.pod != nil {
 		in.pod.insts[in] = struct{}{}
+		c.join(in)
+		c.changedClient(in)
 	}
 	for _, p := range in.users {
 		p.ids[in] = struct{}{}
@@ -262,6 +297,8 @@ const maxOrphans = 100_000
 func (c *Cluster) leave(in *instance) {
 	if in.pod != nil {
 		delete(in.pod.insts, in)
+		c.part(in)
+		c.changedClient(in)
 	}
 	for _, p := range in.users {
 		delete(p.ids, in)

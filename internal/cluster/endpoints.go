@@ -9,6 +9,8 @@ import (
 
 // Endpoint is one endpoint of an EndpointSlice that refers to a pod.
 type Endpoint struct {
+	// Service is the name of the slice's Service, empty if it has none.
+	Service     string
 	UID         string
 	IPs         []netip.Addr
 	Terminating bool
@@ -136,6 +138,7 @@ func (e *endpoints) age(now time.Time) {
 func (c *Cluster) ObserveSlice(now time.Time, slice string, current []Endpoint) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer c.follow(now)
 	c.observeSlice(now, slice, current)
 }
 
@@ -144,6 +147,7 @@ func (c *Cluster) ObserveSlice(now time.Time, slice string, current []Endpoint) 
 func (c *Cluster) ReplaceSlices(now time.Time, namespace string, current map[string][]Endpoint) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer c.follow(now)
 	for slice, list := range current {
 		c.observeSlice(now, slice, list)
 	}
@@ -155,6 +159,7 @@ func (c *Cluster) ReplaceSlices(now time.Time, namespace string, current map[str
 }
 
 func (c *Cluster) observeSlice(now time.Time, slice string, current []Endpoint) {
+	c.noteMembers(now, slice, current)
 	uids, ips := c.ends.replace(now, slice, current)
 	if c.readable {
 		return

@@ -1,6 +1,9 @@
 package cluster
 
 import (
+	"cmp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/kureka/kureka/internal/registry"
@@ -66,6 +69,11 @@ type Explanation struct {
 	// Pod is the pod it is bound to; nil when Unbound says why there is none.
 	Pod     *ExplainedPod
 	Unbound string
+	// KeptBy says who registers an instance that has no client, empty for others.
+	KeptBy string
+	// Hidden is the namespace that came first, for an instance that is not listed
+	// because of it.
+	Hidden string
 	// Rivals are the living pods that have registered the id, if there are several.
 	Rivals []string
 	// Checks is what every check says, in the order of deciding; Verdict is what
@@ -110,6 +118,12 @@ func (c *Cluster) Explain(now time.Time, key registry.Key) (Explanation, bool) {
 	if in.source.IsValid() {
 		e.Source = in.source.String()
 	}
+	if in.kept != nil {
+		e.KeptBy = in.kept.by()
+	}
+	if s := c.spreads[key.App]; s != nil && c.outranked(in) {
+		e.Hidden = s.first
+	}
 	e.LastRenewal, _ = c.reg.LastSeen(key)
 	e.InService, e.Live = c.reg.InService(key.App)
 	e.Floor = c.floor(e.Live)
@@ -123,12 +137,73 @@ func (c *Cluster) Explain(now time.Time, key registry.Key) (Explanation, bool) {
 	if p := in.pod; p != nil {
 		e.Policy = *c.policyOf(p.Namespace)
 		_, e.OwnPolicy = c.policies[p.Namespace]
-		e.Pod = &ExplainedPod{
-			Namespace: p.Namespace, Name: p.Name, UID: p.UID, Node: p.Node, Phase: string(p.Phase),
-			Ready: p.Ready, Deleting: p.Deleting, Container: in.container,
-		}
+		pod := explainedPod(p)
+		pod.Container = in.container
+		e.Pod = &pod
 	}
 	return e, true
+}
+
+// PodExplanation is everything that is known about a pod and its instances.
+type PodExplanation struct {
+	ExplainedPod
+	Claims []ExplainedClaim
+	// Faults say what is wrong with its annotations.
+	Faults []string
+	// Instances are those bound to it, by key.
+	Instances []registry.Key
+}
+
+// ExplainedClaim is somebody who registers the pod.
+type ExplainedClaim struct {
+	App, By string
+	// Listed is the id of the instance, empty if there is none.
+	Listed string
+	// Problem says why there is none, or not as the claim says now. Its reason is
+	// ReasonSelfRegistered or ReasonClientCancelled where the pod's client decides.
+	Problem
+}
+
+// ExplainPod returns what is known about a pod, false if there is none of the name.
+func (c *Cluster) ExplainPod(namespace, name string) (PodExplanation, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	p := c.pods[c.names[namespace+"/"+name]]
+	if p == nil {
+		return PodExplanation{}, false
+	}
+	e := PodExplanation{ExplainedPod: explainedPod(p), Faults: p.faults}
+	for _, cl := range p.claims {
+		e.Claims = append(e.Claims, explainedClaim(p, cl))
+	}
+	for in := range p.insts {
+		e.Instances = append(e.Instances, in.key)
+	}
+	slices.SortFunc(e.Instances, func(a, b registry.Key) int {
+		return cmp.Or(strings.Compare(a.App, b.App), strings.Compare(a.ID, b.ID))
+	})
+	return e, true
+}
+
+func explainedClaim(p *pod, cl *claim) ExplainedClaim {
+	e := ExplainedClaim{App: cl.listing.App, By: cl.by(), Problem: cl.problem}
+	_, cancelled := p.cancelled[e.App]
+	switch {
+	case cl.in != nil:
+		e.Listed = cl.in.key.ID
+	case e.Reason != "":
+	case p.hasClient(e.App):
+		e.Problem = Problem{ReasonSelfRegistered, "the pod's own client has registered"}
+	case cancelled:
+		e.Problem = Problem{ReasonClientCancelled, "the pod's own client has cancelled"}
+	}
+	return e
+}
+
+func explainedPod(p *pod) ExplainedPod {
+	return ExplainedPod{
+		Namespace: p.Namespace, Name: p.Name, UID: p.UID, Node: p.Node, Phase: string(p.Phase), Ready: p.Ready, Deleting: p.Deleting,
+	}
 }
 
 // View is how well the cluster is seen.
@@ -139,6 +214,8 @@ type View struct {
 	LastCanary, LastLease              time.Time // zero if never
 	Pods, Nodes                        int
 	Instances                          int
+	// SharedApps counts applications that pods of several namespaces register.
+	SharedApps int
 }
 
 // View returns how well the cluster is seen.
@@ -147,6 +224,6 @@ func (c *Cluster) View() View {
 	defer c.mu.RUnlock()
 	return View{
 		Fresh: c.fresh, PodsReadable: c.readable, NodesReadable: c.nodesReadable, LastCanary: c.canary, LastLease: c.leases,
-		Pods: len(c.pods), Nodes: len(c.nodes), Instances: len(c.insts),
+		Pods: len(c.pods), Nodes: len(c.nodes), Instances: len(c.insts), SharedApps: c.sharedApps(),
 	}
 }

@@ -32,6 +32,7 @@ func (c *Cluster) NodePresent(now, sent time.Time, observed evidence.Node) {
 }
 
 func (c *Cluster) observeNode(now time.Time, observed evidence.Node) {
+	defer c.follow(now)
 	n := c.nodeFor(observed.Name)
 	n.seen, n.version = now, observed.Version
 	observed.Version = 0
@@ -47,6 +48,11 @@ func (c *Cluster) observeNode(now time.Time, observed evidence.Node) {
 		c.nodeIPs[a] = observed.Name
 	}
 	c.ranges.add(observed.PodCIDRs, 1)
+	if n.Zone != observed.Zone {
+		for p := range n.pods {
+			c.mark(p)
+		}
+	}
 	n.Node = observed
 	n.noteUnknown(now)
 	if n.leased.IsZero() && n.unknown.IsZero() {

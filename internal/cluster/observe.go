@@ -88,6 +88,10 @@ func (c *Cluster) observes(p *pod) bool {
 // their leases.
 func (c *Cluster) notePassing(now time.Time, p *pod, v verdict.Verdict) {
 	for in := range p.insts {
+		if in.kept != nil { // nothing else would ever end it
+			c.release(now, in, v.Reason)
+			continue
+		}
 		ch := change(now, in, v)
 		ch.Effect = WouldRemove
 		c.find(now, in, ch)

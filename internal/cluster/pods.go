@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -16,6 +17,7 @@ import (
 func (c *Cluster) ObservePod(now time.Time, seen evidence.Pod) (doubted bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer c.follow(now)
 	if _, fenced := c.reg.FencedSince(seen.UID); fenced && c.pods[seen.UID] == nil {
 		return true
 	}
@@ -42,6 +44,7 @@ func (c *Cluster) isPast(seen evidence.Pod) bool {
 func (c *Cluster) PodPresent(now, sent time.Time, seen evidence.Pod) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer c.follow(now)
 	if p := c.pods[seen.UID]; p != nil {
 		if p.told.Before(sent) {
 			c.observePod(now, seen)
@@ -88,13 +91,31 @@ func (c *Cluster) observePod(now time.Time, seen evidence.Pod) {
 	if addrs := seen.Addresses(); len(addrs) > 0 {
 		p.addrs = addrs
 	}
+	c.noteReadiness(now, p, old.WorksForKubelet())
+	if !maps.Equal(old.Annotations, seen.Annotations) {
+		c.readAnnotations(now, p)
+	}
 	c.noteContainers(now, p, old)
 	c.moveNode(p, old.Node)
-	if works := seen.WorksForKubelet(); old.WorksForKubelet() != works {
-		c.reg.SetPodReady(seen.UID, works)
-	}
+	c.claim(p)
 	c.reclaim(now, p)
+	if len(p.claims) > 0 { // before it is judged by what its instances say by now
+		c.keep(now, p)
+	}
 	c.evaluate(now, p)
+}
+
+func (c *Cluster) noteReadiness(now time.Time, p *pod, before bool) {
+	works := p.WorksForKubelet()
+	if works != before {
+		c.reg.SetPodReady(p.UID, works)
+	}
+	switch {
+	case works:
+		p.notReadySince = time.Time{}
+	case p.notReadySince.IsZero():
+		p.notReadySince = now
+	}
 }
 
 // noteContainers notes new incarnations. What a script set from inside the pod
@@ -106,6 +127,7 @@ func (c *Cluster) noteContainers(now time.Time, p *pod, old evidence.Pod) {
 			continue
 		}
 		p.changed[container.Name] = now
+		maps.DeleteFunc(p.cancelled, func(_, of string) bool { return of == "" || of == container.Name })
 		for in := range p.insts {
 			if in.container == container.Name {
 				c.reg.EndOwnOverride(now, in.key)
@@ -131,6 +153,7 @@ func (c *Cluster) moveNode(p *pod, old string) {
 func (c *Cluster) PodGone(now time.Time, uid string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer c.follow(now)
 	p := c.pods[uid]
 	if p == nil || p.gone != nil {
 		return
@@ -151,6 +174,7 @@ func (c *Cluster) podGone(now time.Time, p *pod, gone evidence.Gone) {
 func (c *Cluster) forgetPod(now time.Time, p *pod) {
 	delete(c.pods, p.UID)
 	delete(c.due, p)
+	c.unclaim(p)
 	if name := p.Namespace + "/" + p.Name; c.names[name] == p.UID {
 		delete(c.names, name)
 	}

@@ -23,12 +23,18 @@ func (c *Cluster) SetPolicies(now time.Time, fallback verdict.Policy, namespaces
 	c.reg.SetPolicies(now, numbers(fallback, fallback), own) // without our lock: it may take a second
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer c.follow(now)
 	c.evaluateEveryPod(now)
 	for _, in := range c.insts {
 		if in.pod == nil {
 			c.rebind(now, in) // whether it is hidden may depend on the policy
+		} else if in.rec.HostName != in.rec.IPAddr {
+			c.reg.Rebind(now, in.key, c.binding(in)) // the host name that is shown may
 		}
 		c.evaluateUnbound(now, in)
+	}
+	for app := range c.spreads {
+		c.contested[app] = struct{}{}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 func (c *Cluster) Register(now time.Time, src netip.Addr, rec *registry.Record) registry.Outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer c.follow(now)
 	in, old := newInstance(now, src, rec), c.insts[rec.Key()]
 	p, why := c.candidate(in)
 	if p != nil && p.proven {
@@ -96,7 +97,11 @@ func (c *Cluster) heard(now time.Time, key registry.Key, changed bool) {
 func (c *Cluster) Cancel(now time.Time, src netip.Addr, key registry.Key) registry.Outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer c.follow(now)
 	outcome := c.reg.Cancel(now, c.caller(src), key)
+	if outcome != registry.Fenced {
+		c.noteCancel(key.App, c.sender(src), c.insts[key])
+	}
 	if in := c.insts[key]; outcome == registry.Done && in != nil {
 		c.untrack(now, in)
 	}

@@ -23,11 +23,14 @@ import (
 //
 //	node NAME [version=N ready=True|False|Unknown message= taint=KEY cond=TYPE=STATUS cidr= addr= zone= kubelet=PORT boot=ID noleases doubted quiet]   (whole state each time)
 //	nodegone NAME [sent=-5s]     lease NAME [ahead=5s]     canary
-//	pod NAME [uid= ns= node= ip= created=N phase= ready containersready deleting forced disruption= hostnet owner= containers=name:port:id:run|wait|down[:finished],...]
-//	    version=N; `doubted` expects that answer, `quiet` neither expects one nor, for a node, renews its Lease
+//	pod NAME [uid= ns= node= ip= created=N phase= ready containersready deleting forced disruption= hostnet owner= containers=name:port[/portname]:id:run|wait|down[:finished],...]
+//	    version=N labels=k:v,... annotations=k:v,... subdomain=; `doubted` expects that answer, `quiet` neither expects one nor, for a node, renews its Lease
 //	    options given once stay until given again; `-deleting`, `-ready` take a word back
 //	podgone UID       podpresent UID [sent=-5s]     slice NAME uid=UID ip= [terminating]    readable yes|no    nodesreadable yes|no
 //	policy NS|* [after=30s action=OutOfService|Ignore mode=Observe]   (the rest as built in; NS keeps what was said of it)
+//	offer NAME [ns= app= select=label:value service= port= secure= management= vip= created=N meta=k:v from=label:name health= dns] | unoffer NAME [ns=]
+//	service NAME [ns=] [publish] | noservice NAME [ns=]     a slice may have svc=NAME
+//	settings [hold=SECONDS podip spread=Merge|Warn|FirstNamespaceOnly observe leases-end notready=OutOfService]   of the cluster; the rest as built in
 //	register APP/ID ip= [from= port= portoff secure= secureon host= status= dirty= interval=]  -> OUTCOME
 //	renew APP/ID [from= status= dirty=] -> OUTCOME    cancel|clear APP/ID [from=]    override APP/ID STATUS [from=]
 //	tick DURATION [beat=APP/ID,...@SECONDS]   (the canary and all node Leases keep arriving unless `cut` was said)
@@ -37,6 +40,8 @@ import (
 //	prober on    reach ADDR|ADDR:PORT|all answers|refuses|silent|unsure [local=]   (what is not named is silent; silence takes 2 s)
 //	expect APP/ID STATUS|gone [because REASON]    expect APP/ID bound UID|unbound REASON    expect changes N
 //	expect APP/ID confirmed heartbeat|prober|by-nobody    expect APP/ID waits CHECK WORDS...    expect probes none|ADDR:PORT,...
+//	show APP/ID host=H port=N ...   (also ip= secure= vip= svip= meta=k:v home= statuspage= health= leases=N)
+//	state NAME matched=N registered=N [problem=REASON]    fault POD TEXT
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -77,6 +82,7 @@ type scenario struct {
 	clocks   map[string]time.Duration // how far those of nodes, and the operator's, were set
 	leases   map[string]bool          // nodes that have none: false
 	policies map[string]verdict.Policy
+	offers   map[string]Offer // by namespace/name
 
 	reach   map[string]evidence.Probed // by address
 	probed  map[netip.AddrPort]bool    // everything that was asked
@@ -99,7 +105,7 @@ func newScenario() *scenario {
 	s := &scenario{
 		now: scenarioBegin, pods: map[string]*evidence.Pod{}, dark: map[string]bool{},
 		clocks: map[string]time.Duration{}, leases: map[string]bool{}, policies: map[string]verdict.Policy{},
-		reach: map[string]evidence.Probed{}, probed: map[netip.AddrPort]bool{},
+		reach: map[string]evidence.Probed{}, probed: map[netip.AddrPort]bool{}, offers: map[string]Offer{},
 	}
 	s.reg = registry.New(s.now, registry.Options{})
 	s.c = New(s.reg, Options{AllNamespaces: true, Observer: func(Change) time.Duration { s.count++; return 0 }})
@@ -174,9 +180,10 @@ func (s *scenario) request(cmd string, a args) (registry.Outcome, error) {
 		key := a.key()
 		return s.c.Register(s.now, a.from(), &registry.Record{
 			App: key.App, ID: key.ID, HostName: a.opts["host"], IPAddr: a.opts["ip"],
-			Port:       registry.Port{Number: a.num("port", 8080), Enabled: !a.has("portoff")},
-			SecurePort: registry.Port{Number: a.num("secure", 443), Enabled: a.has("secureon")},
-			Status:     registry.ParseStatus(a.opts["status"]), Dirty: int64(a.num("dirty", 0)),
+			HomePageURL: a.opts["home"],
+			Port:        registry.Port{Number: a.num("port", 8080), Enabled: !a.has("portoff")},
+			SecurePort:  registry.Port{Number: a.num("secure", 443), Enabled: a.has("secureon")},
+			Status:      registry.ParseStatus(a.opts["status"]), Dirty: int64(a.num("dirty", 0)),
 			RenewalInterval: time.Duration(a.num("interval", 30)) * time.Second,
 		}), nil
 	case "renew":
@@ -195,7 +202,10 @@ func (s *scenario) request(cmd string, a args) (registry.Outcome, error) {
 
 func (s *scenario) watches() map[string]func(args) error {
 	return map[string]func(args) error{
-		"node": s.node, "pod": s.pod, "slice": s.slice, "tick": s.tick, "expect": s.expect,
+		"offer": s.offer, "unoffer": s.unoffer, "settings": s.settings, "show": s.show, "state": s.state, "fault": s.fault,
+		"service":   func(a args) error { s.c.ObserveService(s.now, a.ns(), a.words[0], a.has("publish")); return nil },
+		"noservice": func(a args) error { s.c.ServiceGone(s.now, a.ns(), a.words[0]); return nil },
+		"node":      s.node, "pod": s.pod, "slice": s.slice, "tick": s.tick, "expect": s.expect,
 		"nodegone": func(a args) error { s.c.NodeGone(s.now, s.now.Add(a.ago()), a.words[0]); return nil },
 		"podpresent": func(a args) error {
 			s.c.PodPresent(s.now, s.now.Add(a.ago()), *s.pods[a.words[0]])
@@ -361,7 +371,7 @@ func (s *scenario) pod(a args) error {
 	}
 	p := s.pods[uid]
 	if p == nil {
-		p = &evidence.Pod{UID: uid, Namespace: "ns", Name: a.words[0], Phase: evidence.Running, Created: s.now}
+		p = &evidence.Pod{UID: uid, Namespace: a.ns(), Name: a.words[0], Phase: evidence.Running, Created: s.now}
 		s.pods[uid] = p
 	}
 	next := *p
@@ -416,6 +426,8 @@ func setPod(p *evidence.Pod, k, v string) error {
 		}
 	case "containers":
 		return setContainers(p, v)
+	default:
+		setOfferPart(p, k, v)
 	}
 	return nil
 }
@@ -424,11 +436,15 @@ func setContainers(p *evidence.Pod, v string) error {
 	p.Containers = nil
 	for spec := range strings.SplitSeq(v, ",") {
 		f := strings.Split(spec, ":")
-		port, err := strconv.Atoi(f[1])
+		number, name, _ := strings.Cut(f[1], "/")
+		port, err := strconv.Atoi(number)
 		if err != nil {
 			return err
 		}
 		c := evidence.Container{Name: f[0], Ports: []uint16{uint16(port)}, ID: f[2], Running: f[3] == "run", Ended: f[3] == "down" || len(f) > 4}
+		if name != "" {
+			c.PortNames = []string{name}
+		}
 		if len(f) > 4 {
 			n, err := strconv.Atoi(f[4])
 			if err != nil {
@@ -442,6 +458,16 @@ func setContainers(p *evidence.Pod, v string) error {
 }
 
 func (s *scenario) slice(a args) error {
+	if svc := a.opts["svc"]; svc != "" {
+		var list []Endpoint
+		for uid := range strings.SplitSeq(a.opts["uid"], "+") {
+			if uid != "" {
+				list = append(list, Endpoint{Service: svc, UID: uid})
+			}
+		}
+		s.c.ObserveSlice(s.now, a.ns()+"/"+a.words[0], list)
+		return nil
+	}
 	s.c.ObserveSlice(s.now, a.words[0], []Endpoint{{
 		UID: a.opts["uid"], IPs: []netip.Addr{netip.MustParseAddr(a.opts["ip"])}, Terminating: a.has("terminating"),
 	}})

@@ -99,7 +99,7 @@ func (c *Cluster) wake(p *pod, v verdict.Verdict) {
 // input gathers what the rules look at. Without an instance only what is said
 // about the pod itself counts.
 func (c *Cluster) input(now time.Time, p *pod, in *instance) verdict.Input {
-	i := verdict.Input{Now: now, Policy: c.policyOf(p.Namespace), Pod: &p.Pod, Gone: p.gone, Seen: now, SliceTerminating: !c.readable && c.ends.podEnds(p.UID)}
+	i := verdict.Input{Now: now, Policy: c.policyOf(p.Namespace), Pod: &p.Pod, Gone: p.gone, NotReadySince: p.notReadySince, Seen: now, SliceTerminating: !c.readable && c.ends.podEnds(p.UID)}
 	if n := c.nodes[p.Node]; n != nil && p.Node != "" {
 		i.Node, i.Silence = &n.Node, n.silence
 	}
@@ -116,6 +116,9 @@ func (c *Cluster) input(now time.Time, p *pod, in *instance) verdict.Input {
 	}
 	if i.Interval <= 0 {
 		i.Interval = registry.DefaultPolicy().DefaultInterval
+	}
+	if in.kept != nil {
+		i.Kept, i.Seen = c.keptEvidence(in), now
 	}
 	i.Life = p.lifeOf(in)
 	return i
@@ -148,7 +151,7 @@ func (c *Cluster) inputFor(now time.Time, in *instance) verdict.Input {
 func (c *Cluster) decide(now time.Time, in *instance) {
 	i := c.inputFor(now, in)
 	if l := i.Life; l != nil && l.Container.ID != "" && l.Container.Running && l.Baseline != l.Container.ID {
-		if l.Baseline == "" || l.Acknowledged(now, i.Node) {
+		if l.Baseline == "" || in.kept != nil || l.Acknowledged(now, i.Node) {
 			in.baseline, l.Baseline = l.Container.ID, l.Container.ID
 			in.since = in.registration
 			if in.request.After(in.since) {
@@ -172,7 +175,7 @@ func (c *Cluster) inForce(in *instance) registry.Verdict {
 	switch class := in.decided.Class; {
 	case c.observes(in.pod):
 		return registry.Verdict{}
-	case class == verdict.Ending:
+	case class == verdict.Ending, class == verdict.Asked:
 		return registry.Verdict{OutOfService: true, Ending: true, Reason: in.decided.Reason}
 	case class.HasFloor() && in.held:
 		return registry.Verdict{Reason: ReasonHeldByFloor}

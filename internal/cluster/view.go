@@ -59,6 +59,10 @@ func (c *Cluster) Fresh() bool {
 func (c *Cluster) Tick(now time.Time) registry.Ticked {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer c.follow(now)
+	if c.started.IsZero() {
+		c.started = now
+	}
 	c.followClock(now)
 	c.measure(now)
 	c.watchSilence(now)
@@ -93,6 +97,7 @@ func (c *Cluster) measure(now time.Time) {
 	turned := fresh != c.fresh
 	if turned {
 		c.fresh, c.freshSince = fresh, now
+		c.reviewLeft(now)
 		c.reg.SetFresh(fresh)
 	}
 	settled := fresh && now.Sub(c.freshSince) >= settleAfter

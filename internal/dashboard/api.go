@@ -37,6 +37,7 @@ type View interface {
 	Explain(now time.Time, key registry.Key) (cluster.Explanation, bool)
 	Changes(limit int, match func(cluster.Change) bool) []cluster.Change
 	Findings(since time.Time) []cluster.Finding
+	ExplainPod(namespace, name string) (cluster.PodExplanation, bool)
 	View() cluster.View
 }
 
@@ -86,11 +87,17 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.fail(w, http.StatusMethodNotAllowed, "only GET and HEAD are answered here")
 		return
 	}
+	a.answer(w, r)
+}
+
+func (a *api) answer(w http.ResponseWriter, r *http.Request) {
 	path := strings.Trim(strings.TrimPrefix(r.URL.EscapedPath(), Prefix), "/")
 	resource, rest, _ := strings.Cut(path, "/")
 	switch {
 	case resource == "instances" && rest != "":
 		a.instance(w, rest)
+	case resource == "pods" && rest != "":
+		a.pod(w, rest)
 	case path == "changes":
 		a.changes(w, r.URL.Query())
 	case path == "observe":
@@ -103,7 +110,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/yaml")
 		a.body(w, openAPI)
 	default:
-		a.fail(w, http.StatusNotFound, "there is instances/{app}/{id}, changes, observe, namespaces, view and openapi.yaml")
+		a.fail(w, http.StatusNotFound, "there is instances/{app}/{id}, pods/{namespace}/{name}, changes, observe, namespaces, view and openapi.yaml")
 	}
 }
 
@@ -125,6 +132,16 @@ func (a *api) instance(w http.ResponseWriter, path string) {
 		return
 	}
 	a.write(w, http.StatusOK, explanationOf(e))
+}
+
+func (a *api) pod(w http.ResponseWriter, path string) {
+	namespace, name, _ := strings.Cut(path, "/") // neither has anything to decode
+	e, ok := a.View.ExplainPod(namespace, name)
+	if !ok {
+		a.fail(w, http.StatusNotFound, "no pod of this name is known; view tells whether pods can be read")
+		return
+	}
+	a.write(w, http.StatusOK, podOf(e))
 }
 
 func (a *api) changes(w http.ResponseWriter, q url.Values) {

@@ -52,6 +52,8 @@ type binding struct {
 	Source  string   `json:"source,omitempty"`
 	Pod     *pod     `json:"pod,omitempty"`
 	Unbound string   `json:"unbound,omitempty"`
+	KeptBy  string   `json:"keptBy,omitempty"`
+	Hidden  string   `json:"hiddenBehindNamespace,omitempty"`
 	Rivals  []string `json:"rivals,omitempty"`
 }
 
@@ -128,7 +130,7 @@ func explanationOf(e cluster.Explanation) explanation {
 		Checks:  make([]check, 0, len(e.Checks)),
 		Policy:  policyOf(e),
 		Changes: changesOf(e.Changes),
-		Binding: binding{Source: e.Source, Unbound: e.Unbound, Rivals: e.Rivals},
+		Binding: binding{Source: e.Source, Unbound: e.Unbound, KeptBy: e.KeptBy, Hidden: e.Hidden, Rivals: e.Rivals},
 		Floor:   floor{InService: e.InService, Live: e.Live, MinInService: e.Floor},
 		Verdict: verdict{
 			Class: e.Verdict.Class.String(), Reason: e.Verdict.Reason, Witness: e.Verdict.Witness, Confirmed: e.Verdict.Confirmed, Detail: e.Verdict.Detail,
@@ -138,20 +140,62 @@ func explanationOf(e cluster.Explanation) explanation {
 	for _, c := range e.Checks {
 		out.Checks = append(out.Checks, check{Name: c.Check, Class: c.Class.String(), Fires: c.Fires, Ignored: c.Ignored, Detail: c.Detail})
 	}
-	if p := e.Pod; p != nil {
-		out.Binding.Pod = &pod{
-			Namespace: p.Namespace, Name: p.Name, UID: p.UID, Node: p.Node, Phase: p.Phase, Container: p.Container,
-			Ready: p.Ready, Deleting: p.Deleting,
-		}
+	if e.Pod != nil {
+		p := shapeOf(*e.Pod)
+		out.Binding.Pod = &p
 	}
 	if i := e.Shown; i != nil {
 		out.Status, out.ClientStatus, out.Override = i.Status.String(), i.Client.String(), i.Override.String()
 		out.Verdict.InForce = i.Verdict.Reason
 		updated := time.UnixMilli(i.UpdatedMS).UTC()
 		out.UpdatedAt = &updated
-		out.Lease = &lease{
-			Namespace: i.Partition, RenewalIntervalSeconds: i.Interval, DurationSeconds: i.Duration, LastRenewal: e.LastRenewal.UTC(),
+		if !i.Kept {
+			out.Lease = &lease{
+				Namespace: i.Partition, RenewalIntervalSeconds: i.Interval, DurationSeconds: i.Duration, LastRenewal: e.LastRenewal.UTC(),
+			}
 		}
+	}
+	return out
+}
+
+func shapeOf(p cluster.ExplainedPod) pod {
+	return pod{
+		Namespace: p.Namespace, Name: p.Name, UID: p.UID, Node: p.Node, Phase: p.Phase, Container: p.Container,
+		Ready: p.Ready, Deleting: p.Deleting,
+	}
+}
+
+type podExplanation struct {
+	Pod pod `json:"pod"`
+	// Registrations are those who register the pod without a client.
+	Registrations      []claim       `json:"registrations"`
+	AnnotationProblems []string      `json:"annotationProblems,omitempty"`
+	Instances          []instanceKey `json:"instances"`
+}
+
+type claim struct {
+	App    string `json:"app"`
+	By     string `json:"by"`
+	Listed string `json:"listed,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Detail string `json:"detail,omitempty"`
+}
+
+type instanceKey struct {
+	App string `json:"app"`
+	ID  string `json:"id"`
+}
+
+func podOf(e cluster.PodExplanation) podExplanation {
+	out := podExplanation{
+		Pod: shapeOf(e.ExplainedPod), AnnotationProblems: e.Faults,
+		Registrations: make([]claim, 0, len(e.Claims)), Instances: make([]instanceKey, 0, len(e.Instances)),
+	}
+	for _, c := range e.Claims {
+		out.Registrations = append(out.Registrations, claim{App: c.App, By: c.By, Listed: c.Listed, Reason: c.Reason, Detail: c.Detail})
+	}
+	for _, k := range e.Instances {
+		out.Instances = append(out.Instances, instanceKey{k.App, k.ID})
 	}
 	return out
 }
@@ -211,6 +255,7 @@ type namespaces struct {
 type namespace struct {
 	Name                      string  `json:"name"`
 	Leases                    int     `json:"leases"`
+	PodKept                   int     `json:"podKept"`
 	RenewalsExpectedPerMinute float64 `json:"renewalsExpectedPerMinute"`
 	RenewalsReceivedPerMinute float64 `json:"renewalsReceivedPerMinute"`
 	RenewalsInLastMinute      int64   `json:"renewalsInLastMinute"`
@@ -227,7 +272,7 @@ func namespacesOf(stats []registry.PartitionStats) []namespace {
 			state = "Engaged"
 		}
 		out = append(out, namespace{
-			Name: p.Name, Leases: p.Leases, RenewalsExpectedPerMinute: p.Expected, RenewalsReceivedPerMinute: p.Received,
+			Name: p.Name, Leases: p.Leases, PodKept: p.Kept, RenewalsExpectedPerMinute: p.Expected, RenewalsReceivedPerMinute: p.Received,
 			RenewalsInLastMinute: p.LastMinute, ThresholdPercent: p.ThresholdPercent, SelfPreservation: state, LeasesHeld: p.Held,
 		})
 	}
@@ -242,12 +287,13 @@ type view struct {
 	Pods          int        `json:"pods"`
 	Nodes         int        `json:"nodes"`
 	Instances     int        `json:"instances"`
+	SharedApps    int        `json:"appsInSeveralNamespaces"`
 	Watches       []Watch    `json:"watches,omitempty"`
 }
 
 func viewOf(v cluster.View) view {
 	return view{
 		Fresh: v.Fresh, PodsReadable: v.PodsReadable, LastCanary: moment(v.LastCanary), LastNodeLease: moment(v.LastLease),
-		Pods: v.Pods, Nodes: v.Nodes, Instances: v.Instances,
+		Pods: v.Pods, Nodes: v.Nodes, Instances: v.Instances, SharedApps: v.SharedApps,
 	}
 }

@@ -23,6 +23,11 @@ type Pod struct {
 	UID, Namespace, Name string
 	// Version grows with every write of the object; zero if it is not known.
 	Version uint64
+	// Labels are the pod's; Annotations holds only those that are for Kureka.
+	Labels      Labels
+	Annotations map[string]string
+	// Hostname and Subdomain are what the pod's spec says, empty if it says nothing.
+	Hostname, Subdomain string
 	// Owner is the UID of the controller that made the pod, empty if there is none.
 	Owner string
 	// Node is the name of the pod's node, empty while it is not scheduled.
@@ -50,6 +55,9 @@ type Pod struct {
 type Container struct {
 	Name  string
 	Ports []uint16
+	// PortNames are the names of the Ports, empty where there is none; nil if no port
+	// has one.
+	PortNames []string
 	// ID is the runtime's id of the current incarnation, empty before the first.
 	ID      string
 	Running bool
@@ -95,6 +103,38 @@ func (p *Pod) containerWith(port int) *Container {
 		}
 	}
 	return nil
+}
+
+// PortNamed returns the number of the port that a container declares under a name.
+func (p *Pod) PortNamed(name string) (port uint16, ok bool) {
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		if at := slices.Index(c.PortNames, name); at >= 0 && name != "" {
+			return c.Ports[at], true
+		}
+	}
+	return 0, false
+}
+
+// Host returns the host name that the pod's processes see.
+func (p *Pod) Host() string {
+	name := p.Hostname
+	if name == "" {
+		name = p.Name
+	}
+	return name[:min(len(name), maxHostname)]
+}
+
+// maxHostname is the longest host name of a pod.
+const maxHostname = 63
+
+// DNSName returns the pod's name in the cluster's DNS, without its domain; empty
+// for a pod without a subdomain, which has none.
+func (p *Pod) DNSName() string {
+	if p.Subdomain == "" {
+		return ""
+	}
+	return p.Host() + "." + p.Subdomain + "." + p.Namespace + ".svc"
 }
 
 // Addresses returns what the pod alone answers on: its addresses with port 0, or

@@ -27,6 +27,9 @@ type Binding struct {
 	// Unlisted keeps the record and its lease but shows it to nobody, until the
 	// pod that owns the address is known.
 	Unlisted bool
+	// HostName is shown instead of the record's own, also in its URLs; empty leaves
+	// the record as it is.
+	HostName string
 	// Verdict is the one already in force for the pod.
 	Verdict Verdict
 }

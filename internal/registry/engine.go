@@ -221,6 +221,8 @@ type entry struct {
 	// ----
 	key         Key
 	rec         *Record
+	shown       *Record // rec with the binding's host name, if that differs
+	kept        bool    // by its pod, without heartbeats
 	version     Version
 	clientStamp Stamp // when the client's status was last registered or healed
 	binding     Binding
@@ -243,6 +245,7 @@ const (
 	flagOverdue             // past its duration
 	flagOut                 // a verdict keeps it out of service
 	flagGone                // removed from the registry
+	flagKept                // kept by its pod: there is nothing to renew
 )
 
 func (n *entry) setFlag(f uint32, on bool) {
@@ -327,7 +330,7 @@ func (e *Engine) withdraw(now time.Time, n *entry) (changed bool) {
 
 func (e *Engine) build(now time.Time, n *entry) *Instance {
 	inst := &Instance{
-		Record: n.rec, Status: e.visible(n), Client: Status(n.client.Load()), Verdict: n.binding.Verdict,
+		Record: n.record(), Kept: n.kept, Status: e.visible(n), Client: Status(n.client.Load()), Verdict: n.binding.Verdict,
 		Partition: n.binding.Partition, PodUID: n.binding.PodUID, Node: n.binding.Node,
 		Interval: int(n.interval / time.Second), Duration: int(n.duration / time.Second),
 		RegisteredMS: n.registered, lease: &n.lease,
@@ -347,7 +350,7 @@ func (e *Engine) build(now time.Time, n *entry) *Instance {
 
 // same says whether two views show the same to every reader.
 func (i *Instance) same(o *Instance) bool {
-	return i.Record == o.Record && i.Status == o.Status && i.Client == o.Client && i.Override == o.Override &&
+	return i.Record == o.Record && i.Kept == o.Kept && i.Status == o.Status && i.Client == o.Client && i.Override == o.Override &&
 		i.Interval == o.Interval && i.Duration == o.Duration && i.Verdict == o.Verdict && i.Partition == o.Partition && i.PodUID == o.PodUID && i.Node == o.Node &&
 		i.ServiceUpMS == o.ServiceUpMS
 }

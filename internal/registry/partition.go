@@ -21,7 +21,8 @@ type partition struct {
 	policy  Policy
 	pinned  bool // has a policy of its own
 	beats   atomic.Int64
-	members int
+	members int // instances that clients keep
+	kept    int // instances that are kept for their pods
 
 	// Renewals per minute in millionths, so that sums are exact: what the
 	// protected leases should send, and what those do that are not late.
@@ -62,7 +63,7 @@ func (e *Engine) partition(name string) *partition {
 
 // spent reports whether nothing about the partition is worth remembering.
 func (p *partition) spent(t int64) bool {
-	return p.members == 0 && !p.pinned && !p.engaged && t >= p.credit && len(p.evictions) == 0
+	return p.members == 0 && p.kept == 0 && !p.pinned && !p.engaged && t >= p.credit && len(p.evictions) == 0
 }
 
 // rate is the renewals per minute that a lease should send, in millionths.
@@ -85,7 +86,7 @@ func withJitter(interval time.Duration) time.Duration {
 // client, listed, and not taken out by a verdict.
 func (e *Engine) recount(now time.Time, n *entry) {
 	p := n.part.Load()
-	if !n.counted && !n.binding.Verdict.OutOfService && !n.binding.Unlisted {
+	if !n.counted && !n.kept && !n.binding.Verdict.OutOfService && !n.binding.Unlisted {
 		n.counted = true
 		p.expected += rate(n.interval)
 		if !n.has(flagLate) {
@@ -169,6 +170,8 @@ func (p *partition) mayEvict() bool {
 type PartitionStats struct {
 	Name   string
 	Leases int
+	// Kept is the number of instances that are kept for pods without a client.
+	Kept int
 	// Expected and Received are renewals per minute; self-preservation is engaged
 	// while Received is below ThresholdPercent of Expected.
 	Expected, Received float64
@@ -206,7 +209,7 @@ func (e *Engine) Partition(name string) (PartitionStats, bool) {
 
 func (p *partition) stats() PartitionStats {
 	s := PartitionStats{
-		Name: p.name, Leases: p.members, Engaged: p.engaged, ThresholdPercent: p.policy.RenewalThresholdPercent,
+		Name: p.name, Leases: p.members, Kept: p.kept, Engaged: p.engaged, ThresholdPercent: p.policy.RenewalThresholdPercent,
 		Expected: perMinute(p.expected), Received: perMinute(p.received), LastMinute: p.lastMinute(),
 	}
 	for n := range p.overdue {

@@ -22,8 +22,9 @@ func (e *Engine) Register(now time.Time, c Caller, rec *Record, b Binding) Outco
 		return Full
 	}
 	if n == nil {
-		n = e.insert(now, rec.Key())
+		n = e.insert(now, rec.Key(), false)
 	}
+	e.handOver(now, n)
 	if c.PodUID != "" {
 		e.fence.freeKey(n.key) // somebody living registers the id
 	}
@@ -46,10 +47,11 @@ func reported(r *Record) Status {
 	return r.Status
 }
 
-func (e *Engine) insert(now time.Time, key Key) *entry {
-	n := &entry{key: key, registered: now.UnixMilli(), heardFrom: e.mono(now), dueIndex: -1}
+func (e *Engine) insert(now time.Time, key Key, kept bool) *entry {
+	n := &entry{key: key, registered: now.UnixMilli(), heardFrom: e.mono(now), dueIndex: -1, kept: kept}
+	n.setFlag(flagKept, kept)
 	part := e.partition("")
-	part.members++
+	part.count(n, 1)
 	n.part.Store(part)
 	s := e.shard(key)
 	s.mu.Lock()
@@ -78,7 +80,8 @@ func (e *Engine) setRecord(n *entry, rec *Record) {
 	if rec != nil {
 		e.bytes += rec.size()
 	}
-	n.rec = rec
+	n.rec, n.shown = rec, nil
+	n.dress()
 }
 
 // setLease takes the lease's numbers from the record, or the policy's for those
@@ -113,11 +116,13 @@ func (e *Engine) setLease(n *entry, rec *Record, p Policy) {
 	e.uncount(n)
 	e.forgetInterval(n)
 	n.interval, n.duration = interval, duration
-	e.intervals[interval]++
+	if !n.kept {
+		e.intervals[interval]++
+	}
 }
 
 func (e *Engine) forgetInterval(n *entry) {
-	if n.interval == 0 {
+	if n.interval == 0 || n.kept {
 		return
 	}
 	if e.intervals[n.interval]--; e.intervals[n.interval] == 0 {
@@ -155,11 +160,12 @@ func (e *Engine) bind(now time.Time, n *entry, b Binding) {
 	if prev := n.part.Swap(part); prev != part {
 		e.setLease(n, n.rec, part.policy)
 		delete(prev.overdue, n)
-		prev.members--
-		part.members++
+		prev.count(n, -1)
+		part.count(n, 1)
 		e.judge(prev, e.mono(now))
 	}
 	n.setFlag(flagOut, b.Verdict.OutOfService)
+	n.dress()
 	e.recount(now, n)
 }
 
@@ -266,7 +272,7 @@ func (e *Engine) remove(now time.Time, n *entry) {
 	e.forgetInterval(n)
 	part := n.part.Load()
 	delete(part.overdue, n)
-	part.members--
+	part.count(n, -1)
 	dropMember(e.pods, n.binding.PodUID, n)
 	e.leaveNode(n.binding.Node, n)
 	e.withdraw(now, n)

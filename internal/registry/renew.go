@@ -17,7 +17,7 @@ func (e *Engine) Renew(now time.Time, c Caller, key Key, b Beat) Renewal {
 	if e.fence.active() && e.fence.blocksSource(t, c) {
 		return Renewal{Outcome: Fenced}
 	}
-	n := e.entry(key)
+	n := e.leased(key)
 	if n == nil {
 		if e.fence.active() && e.fence.blocksOrphan(t, c, key) {
 			return Renewal{Outcome: Fenced}
@@ -42,7 +42,7 @@ func (e *Engine) Renew(now time.Time, c Caller, key Key, b Beat) Renewal {
 func (e *Engine) renewSlow(now time.Time, key Key, b Beat) Renewal {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	n := e.entry(key)
+	n := e.leased(key)
 	if n == nil {
 		return Renewal{Outcome: NotFound}
 	}

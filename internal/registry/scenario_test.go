@@ -18,6 +18,7 @@ import (
 //
 //	policy NS key=value...          threshold, maxhold, readygrace, maxeviction, duration, interval, maxinterval, selfpreservation=off
 //	register APP/ID [status= dirty= interval= duration= ns= pod= node= ready ip= port= from= frompod= unlisted vip=]
+//	keep APP/ID [the same]          for a pod without a client
 //	renew APP/ID [status= dirty= from= frompod=]
 //	cancel|clear APP/ID [from= frompod=]      override APP/ID STATUS [from= frompod=]
 //	metadata APP/ID key=value
@@ -126,7 +127,11 @@ var outcomeNames = map[Outcome]string{Done: "done", NotFound: "notfound", Newer:
 func (s *scenario) request(cmd string, a args) (Outcome, error) {
 	switch cmd {
 	case "register":
-		return s.register(a), nil
+		rec, b := s.registration(a)
+		return s.e.Register(s.now, a.caller(), rec, b), nil
+	case "keep":
+		rec, b := s.registration(a)
+		return s.e.Keep(s.now, rec, b), nil
 	case "renew":
 		return s.e.Renew(s.now, a.caller(), a.key(), Beat{
 			Status: ParseStatus(a.opts["status"]), Dirty: a.num("dirty", 0), HasDirty: a.opts["dirty"] != "",
@@ -147,7 +152,7 @@ func (s *scenario) request(cmd string, a args) (Outcome, error) {
 	return 0, fmt.Errorf("unknown command %q", cmd)
 }
 
-func (s *scenario) register(a args) Outcome {
+func (s *scenario) registration(a args) (*Record, Binding) {
 	key := a.key()
 	rec := &Record{
 		App: key.App, ID: key.ID, HostName: key.ID, IPAddr: a.opts["ip"], VIP: a.opts["vip"],
@@ -156,10 +161,10 @@ func (s *scenario) register(a args) Outcome {
 		LeaseDuration:   time.Duration(a.num("duration", 90)) * time.Second,
 		Port:            Port{Number: int(a.num("port", 8080)), Enabled: true},
 	}
-	return s.e.Register(s.now, a.caller(), rec, Binding{
+	return rec, Binding{
 		Partition: a.opts["ns"], PodUID: a.opts["pod"], Node: a.opts["node"],
 		PodReady: a.has("ready"), Unlisted: a.has("unlisted"),
-	})
+	}
 }
 
 func (s *scenario) state(cmd string) func(args) error {
@@ -281,7 +286,7 @@ func (s *scenario) expectPartition(a args) error {
 		state := map[bool]string{true: "engaged", false: "calm"}[p.Engaged]
 		got := map[string]string{
 			"expected": fmt.Sprint(p.Expected), "received": fmt.Sprint(p.Received), "held": strconv.Itoa(p.Held),
-			"minute": strconv.FormatInt(p.LastMinute, 10), "leases": strconv.Itoa(p.Leases),
+			"minute": strconv.FormatInt(p.LastMinute, 10), "leases": strconv.Itoa(p.Leases), "kept": strconv.Itoa(p.Kept),
 		}
 		for k, want := range a.opts {
 			if got[k] != want {

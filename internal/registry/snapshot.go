@@ -48,6 +48,8 @@ type Instance struct {
 	// Verdict is the cluster's conclusion in force, with its reason.
 	Verdict Verdict
 	Action  Action
+	// Kept says that the instance is kept for its pod and sends no heartbeats.
+	Kept bool
 	// Binding facts for readers: the pod the instance belongs to, if any.
 	Partition, PodUID, Node string
 	// Interval and Duration are the lease's effective numbers.

@@ -83,6 +83,9 @@ func (e *Engine) shortestInterval() int64 {
 func (e *Engine) dueSince(t int64) bool {
 	found, last := 0, e.lastReq.Load()
 	e.each(func(n *entry) bool {
+		if n.kept {
+			return true
+		}
 		if due := n.lease.renewed.Load() + int64(n.interval); due > last && due <= t {
 			found++
 		}
@@ -128,6 +131,9 @@ func (e *Engine) look(t int64, n *entry) {
 
 // rearm schedules the next look: when the lease would become late, or overdue.
 func (e *Engine) rearm(n *entry) {
+	if n.kept {
+		return
+	}
 	last := n.lease.renewed.Load()
 	next := int64(-1)
 	if !n.has(flagLate) {
@@ -311,10 +317,11 @@ func (n *entry) speaksAgainst(t int64, silent *entry, end int64) bool {
 func (e *Engine) halfSpeakAgainst(t int64, silent *entry, end int64) bool {
 	others, against := 0, 0
 	e.each(func(o *entry) bool {
-		if o != silent {
-			others++
+		if o == silent || o.kept {
+			return true
 		}
-		if o != silent && o.speaksAgainst(t, silent, end) {
+		others++
+		if o.speaksAgainst(t, silent, end) {
 			against++
 		}
 		return true

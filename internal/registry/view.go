@@ -46,7 +46,7 @@ func (e *Engine) SetPodReady(uid string, ready bool) {
 }
 
 func (e *Engine) joinNode(node string, n *entry) {
-	if node == "" {
+	if node == "" || n.kept {
 		return
 	}
 	s := e.nodes[node]
@@ -119,9 +119,9 @@ func (e *Engine) InService(app string) (up, live int) {
 }
 
 // LastSeen returns when the instance's client was last heard, false if there is
-// no such record.
+// no such record or no client keeps it.
 func (e *Engine) LastSeen(key Key) (time.Time, bool) {
-	n := e.entry(key)
+	n := e.leased(key)
 	if n == nil {
 		return time.Time{}, false
 	}

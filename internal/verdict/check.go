@@ -10,12 +10,16 @@ type Check struct {
 	Witness string
 	// About is what it looks for, for people.
 	About string
-	// ask reports whether it fires, what it saw, and until when that holds without
-	// new evidence (zero: for good).
+	// ask reports whether it fires, what it saw, and until when its answer holds
+	// without new evidence (zero: for good).
 	ask func(Input) (detail string, until time.Time, fires bool)
 }
 
-const reasonCordoned = "NodeCordoned"
+const (
+	reasonCordoned = "NodeCordoned"
+	// ReasonLeftService is what a view that does not deliver is not asked about.
+	ReasonLeftService = "PodLeftService"
+)
 
 // kuredReboot is set by kured while it drains and reboots a node.
 const kuredReboot = "weave.works/kured-reboot-in-progress"
@@ -29,6 +33,8 @@ const (
 	WitnessPod   = "pod"
 	WitnessNode  = "node"
 	WitnessSlice = "endpointslice"
+	// WitnessRegistry is for what follows from registrations alone.
+	WitnessRegistry = "registry"
 
 	// The second witnesses of an inference: a heartbeat that fell due and did not
 	// come, and attempts to connect.
@@ -50,6 +56,9 @@ var checks = []Check{
 	{"ContainerDown", Ending, WitnessPod, "the instance's container is not running", containerDown},
 	{"ContainerRestarted", Ending, WitnessPod, "the instance's container was replaced and the new one has not been heard", containerRestarted},
 	{"EndpointTerminating", Ending, WitnessSlice, "an EndpointSlice shows the pod terminating while pods cannot be read", endpointTerminating},
+
+	{"PodOutOfServiceRequested", Asked, WitnessPod, "the pod's annotation `kureka.dev/status` is `OutOfService`", podOutOfServiceRequested},
+	{ReasonLeftService, Asked, WitnessSlice, "the Service that the pod is registered by names other pods and has not named this one for three seconds; only for instances without a client", podLeftService},
 
 	{"NodeSpotInterruption", HardNotice, WitnessNode, "AWS spot interruption: taint `aws-node-termination-handler/spot-itn`", taint("aws-node-termination-handler/spot-itn")},
 	{"NodeImpendingTermination", HardNotice, WitnessNode, "Google Cloud preemption: taint `cloud.google.com/impending-node-termination`", taint("cloud.google.com/impending-node-termination")},
@@ -78,7 +87,7 @@ var checks = []Check{
 	{"NodeAdditionalTaint", PlannedNotice, WitnessNode, "a taint that the policy names as a planned notice", additionalTaint(false)},
 	{reasonCordoned, PlannedNotice, WitnessNode, "taint `node.kubernetes.io/unschedulable`; ignored unless the policy says otherwise (`nodes.cordon`)", taint("node.kubernetes.io/unschedulable")},
 
-	{"PodNotReady", Observed, WitnessPod, "the kubelet says that the pod is not ready; ignored unless the policy says otherwise (`pods.notReady`)", podNotReady},
+	{"PodNotReady", Observed, WitnessPod, "the kubelet says that the pod is not ready, for longer than `pods.readinessHoldSeconds`; ignored unless the policy says otherwise (`pods.notReady`) or the instance has no client", podNotReady},
 
 	{"NodeSilent", Inferred, WitnessNode, "the node's Lease has not changed for as long as the namespace's `nodes.unreachable.afterSeconds`, confirmed by heartbeat or prober", nodeSilent},
 	{"NodeUnreachable", Inferred, WitnessNode, "the control plane does not hear the node: Ready is Unknown, and its Lease does not change, confirmed by heartbeat or prober", nodeUnreachable},

@@ -99,5 +99,41 @@ func endpointTerminating(in Input) (string, time.Time, bool) {
 // leaves ContainersReady as it was.
 func podNotReady(in Input) (string, time.Time, bool) {
 	p := in.Pod
-	return "", time.Time{}, p.UID != "" && !p.Ready && (!p.ContainersReady || p.GateUnmet)
+	switch {
+	case p.UID == "" || p.Ready || p.ContainersReady && !p.GateUnmet, in.Kept != nil && in.Kept.NeedsNoReadiness:
+		return "", time.Time{}, false
+	case in.NotReadySince.IsZero():
+		return "", time.Time{}, true
+	}
+	from := in.NotReadySince.Add(in.Policy.ReadinessHold)
+	if in.Now.Before(from) {
+		return "", from, false
+	}
+	return "since " + in.NotReadySince.UTC().Format(time.RFC3339), time.Time{}, true
+}
+
+// StatusAnnotation of a pod with the value OutOfServiceStatus asks for its
+// instances to be out of service.
+const (
+	StatusAnnotation   = "kureka.dev/status"
+	OutOfServiceStatus = "OutOfService"
+)
+
+func podOutOfServiceRequested(in Input) (string, time.Time, bool) {
+	return "", time.Time{}, in.Pod.Annotations[StatusAnnotation] == OutOfServiceStatus
+}
+
+// leftServiceAfter is how long EndpointSlices may lack a pod while they are
+// rewritten one by one.
+const leftServiceAfter = 3 * time.Second
+
+func podLeftService(in Input) (string, time.Time, bool) {
+	if in.Kept == nil || in.Kept.LeftService.IsZero() {
+		return "", time.Time{}, false
+	}
+	from := in.Kept.LeftService.Add(leftServiceAfter)
+	if in.Now.Before(from) {
+		return "", from, false
+	}
+	return "since " + in.Kept.LeftService.UTC().Format(time.RFC3339), time.Time{}, true
 }

@@ -35,7 +35,11 @@ type Policy struct {
 	MaxEvictionPercent       int // 0 to 100, but at least one lease
 
 	NotReady, Disruption, ContainerDown Action
-	HardNotice, PlannedNotice, Cordon   Action
+	// ReadinessHold is how long a pod must be unready before NotReady acts.
+	ReadinessHold time.Duration
+	// HostNamePodIP shows the pod's address where a client registers the pod's name.
+	HostNamePodIP                     bool
+	HardNotice, PlannedNotice, Cordon Action
 	// Unreachable is what a silent node does, once its Lease has not changed for
 	// UnreachableAfter and a second witness agrees. Where MaxUnreachablePercent of a
 	// zone or of the cluster are silent at once, none counts.
@@ -48,7 +52,23 @@ type Policy struct {
 	// MinInServicePercent of an application's live instances stay in service,
 	// rounded down, but at least one.
 	MinInServicePercent int // 0 to 100
+	// AcrossNamespaces is what happens to an application that pods of several
+	// namespaces register. It is the same for the whole cluster.
+	AcrossNamespaces AcrossNamespaces
 }
+
+// AcrossNamespaces is a way to treat an application of several namespaces.
+type AcrossNamespaces string
+
+// Ways to treat an application of several namespaces.
+const (
+	// Merge lists all of its instances.
+	Merge AcrossNamespaces = "Merge"
+	// Warn lists them as well, and tells.
+	Warn AcrossNamespaces = "Warn"
+	// FirstNamespaceOnly lists those of the namespace that came first.
+	FirstNamespaceOnly AcrossNamespaces = "FirstNamespaceOnly"
+)
 
 // AdditionalTaint is a taint that announces the end of a node here.
 type AdditionalTaint struct {
@@ -78,15 +98,17 @@ func DefaultPolicy() Policy {
 		UnreachableAfter:        20 * time.Second,
 		MaxUnreachablePercent:   55,
 		MinInServicePercent:     50,
+		AcrossNamespaces:        Warn,
 	}
 }
 
 // Equal reports whether two policies decide alike.
 func (p Policy) Equal(o Policy) bool { return reflect.DeepEqual(p, o) }
 
-// ignores reports whether the policy lets a check do nothing.
-func (p *Policy) ignores(c Check) bool {
-	action := OutOfService
+// ignores reports whether the policy lets a check do nothing. An instance without
+// a client has nothing but readiness to go by.
+func (in *Input) ignores(c Check) bool {
+	p, action := in.Policy, OutOfService
 	switch {
 	case c.Reason == reasonCordoned:
 		action = p.Cordon
@@ -100,7 +122,7 @@ func (p *Policy) ignores(c Check) bool {
 		action = p.PlannedNotice
 	case c.Class == Inferred:
 		action = p.Unreachable
-	case c.Class == Observed:
+	case c.Class == Observed && in.Kept == nil:
 		action = p.NotReady
 	}
 	return action == Ignore

@@ -17,6 +17,7 @@ const signalsFile = "../../docs/signals.md"
 var classTexts = map[verdict.Class]string{
 	verdict.Proof:         "## Proof\nThe instance is removed at once, self-preservation or not, and fenced: what its process still sends changes nothing.",
 	verdict.Ending:        "## Ending\nThe instance is OUT_OF_SERVICE at once: its own end has begun.",
+	verdict.Asked:         "## Asked\nThe instance is OUT_OF_SERVICE at once, also the last one: somebody asked for it.",
 	verdict.HardNotice:    "## Hard notice\nThe instance is OUT_OF_SERVICE at once, but for the last one in service of its application: its node is about to go.",
 	verdict.PlannedNotice: "## Planned notice\nThe instance is OUT_OF_SERVICE as far as the application's floor allows: half of its live instances, rounded down but at least one, stay in service. Drains honour disruption budgets and may take long.",
 	verdict.Observed:      "## Observed\nActs like a planned notice, if the policy says so.",

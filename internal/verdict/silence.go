@@ -46,7 +46,7 @@ func silent(in Input, first bool) (string, time.Time, bool) {
 	if !first || s.At.IsZero() {
 		return "", time.Time{}, false
 	}
-	if until := in.Seen.Add(late(in.Interval)); in.Seen.After(s.At) && in.Now.Before(until) {
+	if until := in.Seen.Add(late(in.Interval)); in.Kept == nil && in.Seen.After(s.At) && in.Now.Before(until) {
 		return "", until, false // a sign of life counts until the next one is late
 	}
 	return "since " + s.At.UTC().Format(time.RFC3339) + ", " + s.By + ": " + s.Detail, time.Time{}, true

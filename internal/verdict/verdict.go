@@ -17,6 +17,9 @@ const (
 	Proof
 	// Ending takes the instance out of service: its own end has begun.
 	Ending
+	// Asked takes it out of service because somebody asked for that. Like an ending,
+	// it leaves no floor.
+	Asked
 	// HardNotice takes it out of service unless it is the last one in service of
 	// its application: its node is about to go.
 	HardNotice
@@ -34,7 +37,7 @@ const (
 	Hint
 )
 
-var classNames = [...]string{"none", "proof", "ending", "hard-notice", "planned-notice", "observed", "inferred", "hint"}
+var classNames = [...]string{"none", "proof", "ending", "asked", "hard-notice", "planned-notice", "observed", "inferred", "hint"}
 
 // String returns a stable name for metrics and explanations.
 func (c Class) String() string { return classNames[c] }
@@ -81,9 +84,24 @@ type Input struct {
 	// Rebooted is the boot of its node, as Node.Booted tells it, that the instance was
 	// concluded not to have outlived; zero if there is none.
 	Rebooted time.Time
+	// NotReadySince is since when the pod has not been ready, by our clock; zero if
+	// nobody knows.
+	NotReadySince time.Time
+	// Kept is set for an instance that is kept for a pod without a client.
+	Kept *Kept
 	// Seen is when the instance's client was last heard, Interval its rhythm.
 	Seen     time.Time
 	Interval time.Duration
+}
+
+// Kept is what is known of an instance that has no client.
+type Kept struct {
+	// NeedsNoReadiness says that readiness takes nothing away: its Service publishes
+	// pods that are not ready, or it was not ready yet, which its status says.
+	NeedsNoReadiness bool
+	// LeftService is since when its Service, which has other pods, does not name the
+	// pod; zero while that is not so.
+	LeftService time.Time
 }
 
 // Life is an instance's container compared with the one that registered it.
@@ -125,7 +143,7 @@ func Decide(in Input) Verdict {
 	in.complete()
 	var next time.Time
 	for _, c := range checks {
-		if c.Class == Hint || in.Policy.ignores(c) {
+		if c.Class == Hint || in.ignores(c) {
 			continue
 		}
 		detail, until, fires := c.ask(in)
@@ -148,7 +166,7 @@ func Explain(in Input) []Answer {
 	in.complete()
 	out := make([]Answer, 0, len(checks))
 	for _, c := range checks {
-		a := Answer{Check: c.Reason, Class: c.Class, Ignored: in.Policy.ignores(c)}
+		a := Answer{Check: c.Reason, Class: c.Class, Ignored: in.ignores(c)}
 		if a.Detail, _, a.Fires = c.ask(in); !a.Fires {
 			a.Detail = "" // it would tell of something that is not so
 			if i, ok := inferences[c.Reason]; ok {

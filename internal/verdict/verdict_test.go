@@ -109,6 +109,16 @@ var cases = map[string]struct {
 		func(in *verdict.Input) { in.SliceTerminating = true },
 		func(in *verdict.Input) { in.Pod = &evidence.Pod{} },
 	},
+	"PodOutOfServiceRequested": {
+		verdict.Asked,
+		func(in *verdict.Input) { in.Pod.Annotations = map[string]string{"kureka.dev/status": "OutOfService"} },
+		func(in *verdict.Input) { in.Pod.Annotations = map[string]string{"kureka.dev/status": "UP"} },
+	},
+	"PodLeftService": {
+		verdict.Asked,
+		func(in *verdict.Input) { in.Kept = &verdict.Kept{LeftService: noon.Add(-3 * time.Second)} },
+		func(in *verdict.Input) { in.Kept = &verdict.Kept{LeftService: noon.Add(-2 * time.Second)} },
+	},
 	"NodeSpotInterruption": {
 		verdict.HardNotice, taint("aws-node-termination-handler/spot-itn"),
 		taint("aws-node-termination-handler/rebalance-recommendation"),
@@ -439,6 +449,57 @@ func TestThePolicyCanIgnoreKindsOfEvidence(t *testing.T) {
 				if a.Check == before.Reason && (!a.Fires || !a.Ignored) {
 					t.Errorf("explained as %+v", a)
 				}
+			}
+		})
+	}
+}
+
+func TestAnInstanceWithoutAClientHasNothingButReadinessToGoBy(t *testing.T) {
+	in := healthy()
+	in.Pod.Ready, in.Pod.ContainersReady = false, false
+	if v := verdict.Decide(in); v.Reason != "" {
+		t.Errorf("one with a client: %+v", v)
+	}
+	in.Kept = &verdict.Kept{}
+	if v := verdict.Decide(in); v.Reason != "PodNotReady" || v.Class != verdict.Observed {
+		t.Errorf("one without: %+v", v)
+	}
+	in.Kept.NeedsNoReadiness = true
+	if v := verdict.Decide(in); v.Reason != "" {
+		t.Errorf("one that is published all the same: %+v", v)
+	}
+	in = healthy()
+	in.Kept = &verdict.Kept{}
+	in.Pod.Ready = false // the control plane concluded that from the node
+	if v := verdict.Decide(in); v.Reason != "" {
+		t.Errorf("on the control plane's word about the node: %+v", v)
+	}
+	in = healthy()
+	in.Kept = &verdict.Kept{}
+	in.Silence = evidence.Silence{Leased: true, At: noon.Add(-time.Second), By: verdict.WitnessProber} // no heartbeat could speak for it
+	if v := verdict.Decide(in); v.Reason != "NodeSilent" {
+		t.Errorf("on a silent node: %+v", v)
+	}
+}
+
+func TestReadinessIsHeldForAsLongAsThePolicySays(t *testing.T) {
+	tests := map[string]struct {
+		since time.Time
+		fires bool
+		next  time.Time
+	}{
+		"not yet":            {noon.Add(-9 * time.Second), false, noon.Add(time.Second)},
+		"long enough":        {noon.Add(-10 * time.Second), true, time.Time{}},
+		"since nobody knows": {time.Time{}, true, time.Time{}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := healthy()
+			in.Policy = policy(func(p *verdict.Policy) { p.NotReady, p.ReadinessHold = verdict.OutOfService, 10*time.Second })
+			in.Pod.Ready, in.Pod.ContainersReady, in.NotReadySince = false, false, tc.since
+			v := verdict.Decide(in)
+			if fires := v.Reason == "PodNotReady"; fires != tc.fires || !v.NextCheck.Equal(tc.next) {
+				t.Errorf("decided %+v", v)
 			}
 		})
 	}
