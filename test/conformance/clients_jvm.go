@@ -7,49 +7,68 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 )
 
 // jvmClients are Netflix' client and those built on it. They read JSON and deltas.
 func jvmClients() []*Client {
-	const (
-		spring = "Spring Cloud Netflix"
-		main   = "dev.kureka.conformance.service.ServiceLane"
-	)
 	build := &mavenBuild{}
-	boot27, boot35, boot40 := build.program("boot27", main), build.program("boot35", main), build.program("boot40", main)
-	jersey := Lacks{Override: true}
+	const netflix = "dev.kureka.conformance.NetflixLane"
+	own := []*Client{
+		{Version: "1.10.18", Variant: "Jersey 1", Kind: "jersey1", Program: build.program("jersey1", netflix)},
+		{Version: "2.0.6", Variant: "Jersey 3", Kind: "jersey3", Program: build.program("jersey3", netflix)},
+	}
+	for _, c := range own {
+		c.Name, c.Delta, c.Lacks.Override = "Netflix eureka-client", true, true
+	}
+	clients := slices.Concat(springClients(build), own)
+	for _, c := range clients {
+		c.Family, c.Does.Reconcile, c.Does.Actuator = "JVM", true, !c.Lacks.Override
+	}
+	return clients
+}
+
+func springClients(build *mavenBuild) []*Client {
+	const service = "dev.kureka.conformance.service.ServiceLane"
+	boot27, boot35, boot40 := build.program("boot27", service), build.program("boot35", service), build.program("boot40", service)
 	clients := []*Client{
-		{Name: spring, Version: "3.1.8", Variant: "RestTemplate", Program: boot27, Kind: "resttemplate"},
-		{Name: spring, Version: "3.1.8", Variant: "WebClient", Program: boot27, Kind: "webclient", Lacks: Lacks{Stop: true}, Notes: []string{
+		{Version: "3.1.8", Variant: "RestTemplate", Program: boot27, Kind: "resttemplate", Delta: true},
+		{Version: "3.1.8", Variant: "WebClient", Program: boot27, Kind: "webclient", Delta: true, Lacks: Lacks{Stop: true}, Notes: []string{
 			"When its application stops it says that it is DOWN, but often cannot deregister: Spring has taken WebClient's threads away by then. The instance stays listed as DOWN until its pod is gone or its lease has ended.",
+			webClientLimit("spring.codec.max-in-memory-size"),
 		}},
-		{Name: spring, Version: "4.3.0", Variant: "RestTemplate", Program: boot35, Kind: "resttemplate"},
-		{Name: spring, Version: "4.3.0", Variant: "RestClient", Program: boot35, Kind: "restclient"},
-		{Name: spring, Version: "5.0.3", Variant: "RestClient", Program: boot40, Kind: "restclient"},
-		{Name: spring, Version: "5.0.3", Variant: "WebClient", Program: boot40, Kind: "webclient"},
+		{Version: "4.3.0", Variant: "RestTemplate", Program: boot35, Kind: "resttemplate", Delta: true},
+		{Version: "4.3.0", Variant: "RestClient", Program: boot35, Kind: "restclient", Delta: true},
+		{Version: "5.0.3", Variant: "RestClient", Program: boot40, Kind: "restclient", Delta: true},
+		{Version: "5.0.3", Variant: "RestClient without deltas", Program: boot40, Kind: "restclient"},
+		{Version: "5.0.3", Variant: "WebClient", Program: boot40, Kind: "webclient", Delta: true, Notes: []string{
+			webClientLimit("spring.http.codecs.max-in-memory-size"),
+		}},
 		{
-			Name: "Netflix eureka-client", Version: "1.10.18", Variant: "Jersey 1", Kind: "jersey1", Lacks: jersey,
-			Program: build.program("jersey1", "dev.kureka.conformance.NetflixLane"),
-		},
-		{
-			Name: "Netflix eureka-client", Version: "2.0.6", Variant: "Jersey 3", Kind: "jersey3", Lacks: jersey,
-			Program: build.program("jersey3", "dev.kureka.conformance.NetflixLane"),
-		},
-		{
-			Name: "Spring Cloud Gateway", Version: "5.0.4", Kind: "gateway", Does: Does{Route: true},
+			Name: "Spring Cloud Gateway", Version: "5.0.4", Kind: "gateway", Delta: true, Does: Does{Route: true},
 			Program: build.program("gateway", "dev.kureka.conformance.gateway.GatewayLane"),
+			Notes: []string{
+				"Its load balancer uses a list for another 35 s after the client has fetched a newer one, unless spring.cloud.loadbalancer.cache.ttl says otherwise; the lane sets it to the fetch interval.",
+			},
 		},
 		{
-			Name: "Spring Boot Admin", Version: "3.5.6", Kind: "admin", Does: Does{Watch: true},
+			Name: "Spring Boot Admin", Version: "3.5.6", Kind: "admin", Delta: true, Does: Does{Watch: true},
 			Program: build.program("admin", "dev.kureka.conformance.admin.AdminLane"),
+			Notes:   []string{"It needs the healthCheckUrl of an instance to watch it. Spring's clients register one, many others do not."},
 		},
 	}
 	for _, c := range clients {
-		c.Family, c.Delta, c.Does.Reconcile = "JVM", true, true
-		c.Does.Actuator = !c.Lacks.Override
+		if c.Name == "" {
+			c.Name = "Spring Cloud Netflix"
+		}
 	}
 	return clients
+}
+
+// webClientLimit is what was seen with 500 instances, which are 354 KiB.
+func webClientLimit(property string) string {
+	return "WebClient reads no more than 256 KiB, a few hundred instances, and fails every fetch of more. Set " + property + " to 10MB or more."
 }
 
 // mavenBuild is one build of all lanes in jvm/, made when the first is needed.
