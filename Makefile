@@ -70,12 +70,8 @@ unit: cluster-ensure ## Run all tests, with the race detector.
 	@$(PROGRESS) "testing" go test $(RACE) -shuffle=on ./...
 
 .PHONY: conformance
-conformance: ## Talk to the server as the clients do.
-ifneq ($(wildcard test/conformance/run),)
-	@test/conformance/run
-else
-	@$(PROGRESS) "testing the protocol" go test -count=1 ./internal/server/... ./internal/eureka/...
-endif
+conformance: ## Run real Eureka clients against the server (LANES=js for some of them).
+	@test/conformance/run $(if $(LANES),-lanes '$(LANES)')
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser for FUZZTIME each.

@@ -100,7 +100,7 @@ func New(ctx context.Context, opts Options, log logr.Logger) (*App, error) {
 		return nil, err
 	}
 	a.gate = gate.New(now, fixed)
-	a.reg = registry.New(now, registry.Options{MaxInstances: opts.MaxInstances})
+	a.reg = registry.New(now, registry.Options{MaxInstances: opts.MaxInstances, Remembered: a.gate.Lasts()})
 	a.verdict = newVerdictMetrics(a.metrics)
 	probing := opts.Mode == Manager && opts.Prober == ProberOn
 	a.cluster = cluster.New(a.reg, cluster.Options{

@@ -161,6 +161,7 @@ func FuzzDecodeJSON(f *testing.F) {
 			f.Add(registration(l.json))
 		}
 	}
+	addRecorded(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if _, err := DecodeInstance(body); err == nil && strings.HasPrefix(string(body), "{") && !json.Valid(body) {
 			t.Fatal("a body that is not JSON was read")
@@ -178,6 +179,7 @@ func FuzzDecodeXML(f *testing.F) {
 			f.Add(registrationXML(l.xml))
 		}
 	}
+	addRecorded(f)
 	f.Fuzz(checkDecoded)
 }
 

@@ -39,6 +39,9 @@ type Options struct {
 	// MaxBytes bounds the estimated encoded size of all records; new ones beyond it
 	// are answered Full. Zero means DefaultMaxBytes.
 	MaxBytes int
+	// Remembered is how long after the start a registration may be of an instance
+	// that clients still hold from before, though this engine has never heard of it.
+	Remembered time.Duration
 	// Slot tells replicas apart in versions: 0 to 1023.
 	Slot uint16
 }
@@ -283,9 +286,10 @@ func (e *Engine) asLeft(n *entry) Status {
 // is already shown changes nothing, not even a timestamp.
 //
 // An instance is added only when no client can hold it. Where one may, because it
-// is shown or was within the retention, it is modified, also by a registration:
-// JavaScript clients skip additions of what they hold, whatever has changed in it,
-// and every client takes a modification of what it does not hold for an addition.
+// is shown, or was within the retention or before the start, it is modified, also
+// by a registration: JavaScript clients skip additions of what they hold, whatever
+// has changed in it, and every client takes a modification of what it does not hold
+// for an addition.
 func (e *Engine) publish(now time.Time, n *entry) (changed bool) {
 	if n.binding.Unlisted {
 		return e.withdraw(now, n)
@@ -295,7 +299,7 @@ func (e *Engine) publish(now time.Time, n *entry) (changed bool) {
 		return false
 	}
 	snap := e.begin()
-	if n.view != nil || snap.departed(n.key) {
+	if n.view != nil || snap.departed(n.key) || e.mono(now) < int64(e.opts.Remembered) {
 		next.Action = Modified
 	}
 	next.UpdatedMS = now.UnixMilli()

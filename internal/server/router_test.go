@@ -98,6 +98,11 @@ func FuzzRouter(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
+	for _, requests := range recordedRequests(f) {
+		for _, req := range requests {
+			f.Add(req.URI)
+		}
+	}
 	r := newRig(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, http.MethodPatch} {

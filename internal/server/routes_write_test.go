@@ -356,6 +356,11 @@ func FuzzRegister(f *testing.F) {
 		f.Add(seed, "", "application/json")
 		f.Add(seed, "gzip", "application/xml")
 	}
+	for _, requests := range recordedRequests(f) {
+		for _, req := range requests {
+			f.Add(string(req.Body), req.Header.Get("Content-Encoding"), req.Header.Get("Content-Type"))
+		}
+	}
 	r := newRig(f)
 	f.Fuzz(func(t *testing.T, text, encoding, contentType string) {
 		r := r.in(t)

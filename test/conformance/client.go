@@ -2,8 +2,26 @@ package conformance
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
+	"unicode"
+)
+
+// family is the language or the kind of a client.
+type family string
+
+const (
+	familyJVM        family = "JVM"
+	familyJavaScript family = "JavaScript"
+	familyPython     family = "Python"
+	familyGo         family = "Go"
+	familyNET        family = ".NET"
+	familyPHP        family = "PHP"
+	familyLua        family = "Lua"
+	familyElixir     family = "Elixir"
+	familyRust       family = "Rust"
+	familyTools      family = "tool"
 )
 
 // Client is one client in one version and one way of use: a row of
@@ -15,8 +33,7 @@ type Client struct {
 	Version string
 	// Variant tells rows of the same client apart, for example "delta". It may be empty.
 	Variant string
-	// Family groups the rows, for example "Python".
-	Family string
+	Family  family
 
 	Program *Program
 	Kind    string // LANE_CLIENT
@@ -31,6 +48,12 @@ type Client struct {
 	// Registers returns what the client registers, given what follows its
 	// settings. Nil means just that.
 	Registers func(Instance) Instance
+	// Returns is Registers for the registration after the registry did not know it.
+	// Nil means the same.
+	Returns func(Instance) Instance
+	// UpByOverride means that it is UP by an override of its own, so that an operator
+	// ends one by setting UP.
+	UpByOverride bool
 	// Sees returns how an instance of the registry looks to this client, and
 	// whether it shows at all. Nil means as it is.
 	Sees func(Instance) (Instance, bool)
@@ -46,6 +69,10 @@ type Lacks struct {
 	Override bool // asking for an override
 	Deltas   bool // it never asks for deltas, whatever it is told
 	Stop     bool // deregistration
+	Renew    bool // heartbeats
+	Amazon   bool // decoding an instance with Amazon's data center
+	Reads    bool // reading the registry
+	Rejoin   bool // registering again once the registry does not know it
 }
 
 // Does says what a client can be asked for beyond what every client can.
@@ -55,6 +82,21 @@ type Does struct {
 	Route     bool // it routes calls to what it knows
 	Watch     bool // it is Spring Boot Admin
 }
+
+// The conditions that scenes are for.
+func registers(c *Client) bool    { return !c.ReadOnly }
+func reads(c *Client) bool        { return !c.Lacks.Reads }
+func readsOdd(c *Client) bool     { return reads(c) && !c.Lacks.Amazon }
+func readsDeltas(c *Client) bool  { return reads(c) && c.Delta && !c.Lacks.Deltas }
+func setsStatus(c *Client) bool   { return registers(c) && !c.Lacks.Status }
+func setsOverride(c *Client) bool { return registers(c) && !c.Lacks.Override }
+func renews(c *Client) bool       { return registers(c) && !c.Lacks.Renew }
+func rejoins(c *Client) bool      { return registers(c) && !c.Lacks.Rejoin }
+func outlives(c *Client) bool     { return !c.Lacks.Rejoin }
+func reconciles(c *Client) bool   { return c.Does.Reconcile }
+func routes(c *Client) bool       { return c.Does.Route }
+func watches(c *Client) bool      { return c.Does.Watch }
+func stops(c *Client) bool        { return registers(c) && !c.Lacks.Stop }
 
 // Program is what hosts lanes.
 type Program struct {
@@ -93,12 +135,16 @@ func (c *Client) Slug() string {
 	}, b.String()), "-")
 }
 
-// registers is what the registry should list of the client.
-func (c *Client) registers(in Instance) Instance {
-	if c.Registers == nil {
-		return in
+// listing is what the registry should list of the client, which may have come back.
+func (c *Client) listing(in Instance, returned bool) Instance {
+	in = in.clone()
+	if c.Registers != nil {
+		in = c.Registers(in)
 	}
-	return c.Registers(in.clone())
+	if returned && c.Returns != nil {
+		in = c.Returns(in)
+	}
+	return in
 }
 
 // sees is the registry as the client should hold it.
@@ -118,13 +164,28 @@ func (c *Client) sees(registry []Instance) []Instance {
 }
 
 // seesElementNames is for clients that read XML and take the names of elements for
-// keys. A Eureka server writes an underscore as two there, and only Java clients
-// undo that.
+// keys. A Eureka server escapes what cannot stand in a name, underscores among it,
+// and only Java clients undo that.
 func seesElementNames(in Instance) (Instance, bool) {
-	metadata := map[string]string{}
-	for key, value := range in.Metadata {
-		metadata[strings.ReplaceAll(key, "_", "__")] = value
-	}
-	in.Metadata = metadata
+	in.renameKeys(elementName)
 	return in, true
+}
+
+// elementName escapes ASCII as a Eureka server does, and leaves letters beyond it.
+func elementName(key string) string {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	var b strings.Builder
+	for i, r := range key {
+		switch {
+		case r == '_':
+			b.WriteString("__")
+		case r == '$':
+			b.WriteString("_-")
+		case r > unicode.MaxASCII, strings.ContainsRune(letters, r), i > 0 && strings.ContainsRune("0123456789-.", r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, "_.%04x", r)
+		}
+	}
+	return b.String()
 }

@@ -19,7 +19,7 @@ func javaScriptClients() []*Client {
 	for _, c := range libraries {
 		for _, delta := range []bool{false, true} {
 			client := &Client{
-				Name: c.name, Version: c.version, Family: "JavaScript", Program: program, Kind: c.name, Delta: delta,
+				Name: c.name, Version: c.version, Family: familyJavaScript, Program: program, Kind: c.name, Delta: delta,
 				Lacks: Lacks{Status: true, Override: true},
 			}
 			if delta {

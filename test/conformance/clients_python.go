@@ -10,8 +10,8 @@ import (
 // their heartbeats.
 func pythonClients() []*Client {
 	return []*Client{
-		{Name: "py-eureka-client", Version: "0.13.3", Family: "Python", Program: pythonProgram("0.13"), Delta: true, Sees: seesElementNames},
-		{Name: "py-eureka-client", Version: "0.11.13", Family: "Python", Program: pythonProgram("0.11"), Delta: true, Sees: seesElementNames},
+		{Name: "py-eureka-client", Version: "0.13.3", Family: familyPython, Program: pythonProgram("0.13"), Delta: true, Sees: seesElementNames},
+		{Name: "py-eureka-client", Version: "0.11.13", Family: familyPython, Program: pythonProgram("0.11"), Delta: true, Sees: seesElementNames},
 	}
 }
 

@@ -8,16 +8,20 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var (
 	withClients = flag.Bool("clients", false, "install the clients and run the lanes")
+	update      = flag.Bool("update", false, "write docs/compatibility.md")
+	capturing   = flag.Bool("capture", false, "write the requests of the clients to recorded/requests")
 	only        = flag.String("lanes", "", "run only the lanes whose slug matches, and leave the page alone")
 )
 
 // allClients are the rows of the page, in its order.
 func allClients() []*Client {
-	return slices.Concat(jvmClients(), javaScriptClients(), pythonClients())
+	return slices.Concat(jvmClients(), javaScriptClients(), pythonClients(), goClients(), prometheusClients(), emulatedClients())
 }
 
 func TestClients(t *testing.T) {
@@ -45,6 +49,32 @@ func TestClients(t *testing.T) {
 	t.Run("wire", func(t *testing.T) { report(t, clients, stage.brokenWires()) })
 	if err := stage.server.alive(); err != nil {
 		t.Error(err)
+	}
+	if *capturing {
+		if err := stage.capture(); err != nil {
+			t.Error(err)
+		}
+	}
+	if *only == "" && !t.Failed() {
+		checkPage(t, clients)
+	}
+}
+
+// checkPage compares docs/compatibility.md with what has been shown, or writes it.
+func checkPage(t *testing.T, clients []*Client) {
+	t.Helper()
+	want := page(clients, scenes())
+	if *update {
+		if err := os.WriteFile(pagePath, want, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(pagePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(have)); diff != "" {
+		t.Errorf("docs/compatibility.md is not what the run has shown (-shown +file); run test/conformance/run -update:\n%s", diff)
 	}
 }
 

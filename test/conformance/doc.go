@@ -40,7 +40,7 @@
 //	POST /status/{STATUS}    the client's own change of status, as applications make it
 //	POST /override/{STATUS}  the client asks the registry for an override, clear removes it
 //	POST /fetch              fetch now
-//	GET  /stats              {"full","delta","mismatches"}: what the client counts itself, null where it does not
+//	GET  /stats              {"full","delta","mismatches","hash"}: what the client counts itself and its hash of the registry, null where it has none
 //	POST /stop               graceful shutdown: answers 200, deregisters, and the program ends with its last lane
 //
 // What a client cannot do is answered 501 and is declared in its Client; 500 with

@@ -54,3 +54,15 @@ func (in Instance) clone() Instance {
 	in.Metadata = maps.Clone(in.Metadata)
 	return in
 }
+
+// renameKeys renames the keys of the metadata.
+func (in *Instance) renameKeys(rename func(string) string) {
+	if in.Metadata == nil {
+		return
+	}
+	renamed := map[string]string{}
+	for key, value := range in.Metadata {
+		renamed[rename(key)] = value
+	}
+	in.Metadata = renamed
+}

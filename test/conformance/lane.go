@@ -22,7 +22,8 @@ type lane struct {
 	logPath  string
 	control  *http.Client
 
-	self identity
+	self     identity
+	returned bool // it has registered again after the registry had forgotten it
 }
 
 // identity is what a lane says of itself.
@@ -105,7 +106,7 @@ func (l *lane) own() (Instance, error) {
 		return in, err
 	}
 	in.ID = l.self.ID
-	return l.client.registers(in), nil
+	return l.client.listing(in, l.returned), nil
 }
 
 // stop shuts the client down gracefully and waits for the program's end, unless

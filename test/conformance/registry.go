@@ -106,11 +106,16 @@ func (r *registryClient) instances(ctx context.Context) ([]Instance, error) {
 
 // register lists an instance under a lease so long that nobody needs to renew it.
 func (r *registryClient) register(ctx context.Context, in Instance) error {
+	return r.registerIn(ctx, in, map[string]any{"@class": "com.netflix.appinfo.InstanceInfo$DefaultDataCenterInfo", "name": "MyOwn"})
+}
+
+// registerIn is register for an instance in a data center.
+func (r *registryClient) registerIn(ctx context.Context, in Instance, dataCenter map[string]any) error {
 	body, err := json.Marshal(map[string]wireInstance{"instance": {
 		InstanceID: in.ID, App: in.App, HostName: in.HostName, IPAddr: in.IPAddr, Status: in.Status,
 		Port: wirePort{in.Port, "true"}, SecurePort: wirePort{in.SecurePort, "false"}, VIP: in.VIP, Metadata: in.Metadata,
 		HealthURL:  in.HealthCheckURL,
-		DataCenter: map[string]any{"@class": "com.netflix.appinfo.InstanceInfo$DefaultDataCenterInfo", "name": "MyOwn"},
+		DataCenter: dataCenter,
 		Lease:      map[string]int64{"renewalIntervalInSecs": 1200, "durationInSecs": 3600},
 	}})
 	if err != nil {

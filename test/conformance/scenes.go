@@ -25,30 +25,30 @@ type scene struct {
 	name string
 	// title heads the column of the page.
 	title string
-	// applies says which clients the scene is about. Nil means all.
+	// applies says which clients the scene is about.
 	applies func(*Client) bool
 	play    func(ctx context.Context, s *stage) (map[string]error, error)
 }
 
 // scenes in their order: the last ones end the registry and the clients.
 func scenes() []scene {
-	registers := func(c *Client) bool { return !c.ReadOnly }
 	return []scene{
 		{"register", "registers", registers, playRegister},
-		{"heartbeat", "renews", registers, playHeartbeat},
-		{"matrix", "reads all others", nil, playMatrix},
-		{"changes", "follows changes", nil, playChanges},
-		{"refill", "emptied and refilled", nil, playRefill},
-		{"churn", "ten minutes of churn", nil, playChurn},
-		{"reconcile", "hash agrees", func(c *Client) bool { return c.Does.Reconcile }, playReconcile},
-		{"status", "own status", func(c *Client) bool { return !c.ReadOnly && !c.Lacks.Status }, playStatus},
+		{"heartbeat", "renews", renews, playHeartbeat},
+		{"matrix", "reads all others", reads, playMatrix},
+		{"changes", "follows changes", reads, playChanges},
+		{"refill", "emptied and refilled", reads, playRefill},
+		{"odd", "reads odd instances", readsOdd, playOdd},
+		{"churn", "ten minutes of churn", reads, playChurn},
+		{"reconcile", "hash agrees", reconciles, playReconcile},
+		{"status", "own status", setsStatus, playStatus},
 		{"override", "override", registers, playOverride},
-		{"own-override", "asks for override", func(c *Client) bool { return !c.ReadOnly && !c.Lacks.Override }, playOwnOverride},
+		{"own-override", "asks for override", setsOverride, playOwnOverride},
 		{"container", "container restarts", restartable, playContainer},
-		{"routes", "routes calls", func(c *Client) bool { return c.Does.Route }, playRoutes},
-		{"watches", "watches health", func(c *Client) bool { return c.Does.Watch }, playWatches},
-		{"restart", "registry restarts", nil, playRestart},
-		{"stop", "stops", func(c *Client) bool { return !c.ReadOnly && !c.Lacks.Stop }, playStop},
+		{"routes", "routes calls", routes, playRoutes},
+		{"watches", "watches health", watches, playWatches},
+		{"restart", "registry restarts", outlives, playRestart},
+		{"stop", "stops", stops, playStop},
 	}
 }
 
@@ -57,20 +57,21 @@ func (s *stage) those(applies func(*Client) bool) []*lane {
 	return slices.DeleteFunc(slices.Clone(s.lanes), func(l *lane) bool { return !applies(l.client) })
 }
 
-func registering(c *Client) bool { return !c.ReadOnly }
-
 func playRegister(ctx context.Context, s *stage) (map[string]error, error) {
-	return each(ctx, s.those(registering), func(ctx context.Context, l *lane) error {
+	return each(ctx, s.those(registers), func(ctx context.Context, l *lane) error {
 		return s.listed(ctx, l, "UP")
 	}), nil
 }
 
 func playHeartbeat(ctx context.Context, s *stage) (map[string]error, error) {
-	return each(ctx, s.those(registering), func(ctx context.Context, l *lane) error { return l.renews(ctx) }), nil
+	return each(ctx, s.those(renews), func(ctx context.Context, l *lane) error { return l.renews(ctx) }), nil
 }
 
 // renews waits for two more heartbeats that were answered as they should be.
 func (l *lane) renews(ctx context.Context) error {
+	if !renews(l.client) {
+		return nil
+	}
 	return l.exchanged(ctx, l.tap.mark(), 2, "heartbeats that are answered 200", func(e *Exchange) bool {
 		return e.Kind() == kindHeartbeat && e.Status == http.StatusOK && e.AnswerSize == 0
 	})
@@ -120,7 +121,7 @@ func (s *stage) marks() map[*lane]int {
 // onlyDeltas fails the clients that read deltas and since the marks had to read
 // everything.
 func (s *stage) onlyDeltas(ctx context.Context, marks map[*lane]int) map[string]error {
-	deltas := s.those(func(c *Client) bool { return c.Delta && !c.Lacks.Deltas })
+	deltas := s.those(readsDeltas)
 	return each(ctx, deltas, func(_ context.Context, l *lane) error {
 		switch full := l.count(marks[l], kindFull); {
 		case full > 0:
@@ -157,6 +158,27 @@ func playRefill(ctx context.Context, s *stage) (map[string]error, error) {
 		failed = both(failed, s.everybodyAgrees(ctx))
 	}
 	return both(failed, s.onlyDeltas(ctx, marks)), nil
+}
+
+// playOdd adds what trips decoders: Amazon's data center, and keys of metadata that
+// are no names in XML.
+func playOdd(ctx context.Context, s *stage) (map[string]error, error) {
+	amazon, odd := puppet(churnApp, 8, "UP"), puppet(churnApp, 9, "UP")
+	odd.Metadata = map[string]string{"a$b": "x", "2nd key": "y", "path/to": "]]>", "k:v": "<&>"}
+	err := s.registry.registerIn(ctx, amazon, map[string]any{"@class": "com.netflix.appinfo.AmazonInfo", "name": "Amazon", "metadata": map[string]string{
+		"instance-id": amazon.ID, "availability-zone": "zone-1a", "local-ipv4": amazon.IPAddr, "public-hostname": amazon.HostName,
+	}})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.registry.register(ctx, odd); err != nil {
+		return nil, err
+	}
+	failed := each(ctx, s.those(readsOdd), s.agrees)
+	if err := errors.Join(s.registry.cancel(ctx, amazon), s.registry.cancel(ctx, odd)); err != nil {
+		return nil, err
+	}
+	return both(failed, s.everybodyAgrees(ctx)), nil
 }
 
 // churnWindows is how many fetch intervals the churn lasts: as many as a client
@@ -230,7 +252,7 @@ func (c *churn) empty(ctx context.Context) error {
 // playStatus: the client says that it is down, and up again.
 func playStatus(ctx context.Context, s *stage) (map[string]error, error) {
 	failed := map[string]error{}
-	able := s.those(func(c *Client) bool { return !c.ReadOnly && !c.Lacks.Status })
+	able := s.those(setsStatus)
 	for _, status := range []string{"DOWN", "UP"} {
 		failed = both(failed, each(ctx, able, func(ctx context.Context, l *lane) error {
 			if err := l.ask(ctx, http.MethodPost, "/status/"+status, nil); err != nil {
@@ -247,7 +269,7 @@ func playStatus(ctx context.Context, s *stage) (map[string]error, error) {
 // do not undo, and in again.
 func playOverride(ctx context.Context, s *stage) (map[string]error, error) {
 	const out = "OUT_OF_SERVICE"
-	able := s.those(registering)
+	able := s.those(registers)
 	failed := each(ctx, able, func(ctx context.Context, l *lane) error {
 		own, err := l.own()
 		if err != nil {
@@ -267,7 +289,11 @@ func playOverride(ctx context.Context, s *stage) (map[string]error, error) {
 		if err != nil {
 			return err
 		}
-		if err := s.registry.clearOverride(ctx, own); err != nil {
+		end := s.registry.clearOverride
+		if l.client.UpByOverride {
+			end = func(ctx context.Context, in Instance) error { return s.registry.override(ctx, in, "UP") }
+		}
+		if err := end(ctx, own); err != nil {
 			return err
 		}
 		if err := l.renews(ctx); err != nil {
@@ -281,7 +307,7 @@ func playOverride(ctx context.Context, s *stage) (map[string]error, error) {
 // playOwnOverride: the client itself asks for the override and its end.
 func playOwnOverride(ctx context.Context, s *stage) (map[string]error, error) {
 	const out = "OUT_OF_SERVICE"
-	able := s.those(func(c *Client) bool { return !c.ReadOnly && !c.Lacks.Override })
+	able := s.those(setsOverride)
 	failed := map[string]error{}
 	for _, step := range []struct{ path, status string }{{"/override/" + out, out}, {"/override/clear", "UP"}} {
 		failed = both(failed, each(ctx, able, func(ctx context.Context, l *lane) error {
@@ -304,8 +330,9 @@ const restartGate = "20s"
 
 // playRestart kills the registry and starts it without memory. No client may ever
 // hold less than before, and each comes back after the first heartbeat that is not
-// known.
+// known. The clients that never come back leave before.
 func playRestart(ctx context.Context, s *stage) (map[string]error, error) {
+	failed := s.retire(ctx, s.those(func(c *Client) bool { return !outlives(c) }))
 	puppets, err := s.puppets(ctx)
 	if err != nil {
 		return nil, err
@@ -314,7 +341,7 @@ func playRestart(ctx context.Context, s *stage) (map[string]error, error) {
 	defer stopWatching()
 	var lost map[string]error
 	var wg sync.WaitGroup
-	wg.Go(func() { lost = each(watching, s.lanes, losesNothing) })
+	wg.Go(func() { lost = each(watching, s.those(reads), losesNothing) })
 	marks := s.marks()
 
 	s.server.kill()
@@ -329,12 +356,13 @@ func playRestart(ctx context.Context, s *stage) (map[string]error, error) {
 			return nil, err
 		}
 	}
-	failed := each(ctx, s.those(registering), func(ctx context.Context, l *lane) error {
+	failed = both(failed, each(ctx, s.those(rejoins), func(ctx context.Context, l *lane) error {
+		l.returned = true
 		if err := s.listed(ctx, l, "UP"); err != nil {
 			return err
 		}
 		return l.cameBack(marks[l])
-	})
+	}))
 	failed = both(failed, s.everybodyAgrees(ctx))
 	stopWatching()
 	wg.Wait()
@@ -377,18 +405,21 @@ func losesNothing(ctx context.Context, l *lane) error {
 	}
 }
 
-// cameBack fails when the client sent a heartbeat in vain twice before it
-// registered again.
+// cameBack fails when the client went on for an interval after it had been told that
+// it is not known, and then sent another heartbeat instead of registering. Some
+// clients have several heartbeats under way when the registry comes back.
 func (l *lane) cameBack(mark int) error {
-	unknown, registered := false, false
+	var told time.Time
+	registered := false
 	for _, e := range l.tap.since(mark) {
+		vain := e.Kind() == kindHeartbeat && e.Status == http.StatusNotFound
 		switch {
 		case e.Kind() == kindRegister && e.Status == http.StatusNoContent:
-			unknown, registered = false, true
-		case e.Kind() == kindHeartbeat && e.Status == http.StatusNotFound && unknown:
-			return errors.New("it sent a second heartbeat in vain before it registered again")
-		case e.Kind() == kindHeartbeat && e.Status == http.StatusNotFound:
-			unknown = true
+			registered, told = true, time.Time{}
+		case vain && told.IsZero():
+			told = e.Answered
+		case vain && e.Start.Sub(told) >= renewSeconds*time.Second:
+			return errors.New("it sent another heartbeat an interval later instead of registering again")
 		}
 	}
 	if !registered {
@@ -399,22 +430,25 @@ func (l *lane) cameBack(mark int) error {
 
 // playStop stops the clients in two halves, so that the second sees the first leave.
 func playStop(ctx context.Context, s *stage) (map[string]error, error) {
-	failed := map[string]error{}
 	half := len(s.lanes) / 2
-	for _, leaving := range [][]*lane{s.lanes[:half], s.lanes[half:]} {
-		s.lanes = slices.DeleteFunc(slices.Clone(s.lanes), func(l *lane) bool { return slices.Contains(leaving, l) })
-		failed = both(failed, each(ctx, leaving, s.leaves))
-		failed = both(failed, s.everybodyAgrees(ctx))
-	}
-	return failed, nil
+	failed := s.retire(ctx, s.lanes[:half])
+	return both(failed, s.retire(ctx, s.lanes)), nil
+}
+
+// retire stops the lanes; the others must see them leave.
+func (s *stage) retire(ctx context.Context, leaving []*lane) map[string]error {
+	s.lanes = slices.DeleteFunc(slices.Clone(s.lanes), func(l *lane) bool { return slices.Contains(leaving, l) })
+	return both(each(ctx, leaving, s.leaves), s.everybodyAgrees(ctx))
 }
 
 func (s *stage) leaves(ctx context.Context, l *lane) error {
 	mark := l.tap.mark()
 	err := l.stop(ctx)
-	l.process.Kill()
+	if !l.client.Program.Hosts {
+		l.process.Kill()
+	}
 	l.tap.close()
-	if err != nil || l.client.ReadOnly || l.client.Lacks.Stop {
+	if err != nil || !stops(l.client) {
 		return err
 	}
 	for _, e := range l.tap.since(mark) {

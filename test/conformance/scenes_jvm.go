@@ -20,7 +20,7 @@ const servedApp = "SERVED"
 // playReconcile: clients that reconcile deltas never found that what they hold is
 // not what the registry has.
 func playReconcile(ctx context.Context, s *stage) (map[string]error, error) {
-	return each(ctx, s.those(func(c *Client) bool { return c.Does.Reconcile }), func(ctx context.Context, l *lane) error {
+	return each(ctx, s.those(reconciles), func(ctx context.Context, l *lane) error {
 		return until(ctx, "the client's hash to be the registry's", func(ctx context.Context) error {
 			var stats struct {
 				Mismatches *int   `json:"mismatches"`
@@ -156,7 +156,7 @@ func withBackends(ctx context.Context, s *stage, play func(a, b *backend) error)
 // playRoutes sends real calls through a gateway, and ends one instance after the
 // other.
 func playRoutes(ctx context.Context, s *stage) (map[string]error, error) {
-	return each(ctx, s.those(func(c *Client) bool { return c.Does.Route }), func(ctx context.Context, l *lane) error {
+	return each(ctx, s.those(routes), func(ctx context.Context, l *lane) error {
 		return withBackends(ctx, s, func(a, b *backend) error {
 			if err := l.routesTo(ctx, a.ID, b.ID); err != nil {
 				return err
@@ -216,7 +216,7 @@ func (l *lane) routesTo(ctx context.Context, ids ...string) error {
 
 // playWatches reads in Spring Boot Admin what it makes of the registry.
 func playWatches(ctx context.Context, s *stage) (map[string]error, error) {
-	return each(ctx, s.those(func(c *Client) bool { return c.Does.Watch }), func(ctx context.Context, l *lane) error {
+	return each(ctx, s.those(watches), func(ctx context.Context, l *lane) error {
 		return withBackends(ctx, s, func(a, b *backend) error {
 			if err := l.watches(ctx, map[string]string{a.HealthCheckURL: "UP", b.HealthCheckURL: "UP"}); err != nil {
 				return err

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -101,8 +100,8 @@ func (s *stage) prepare(ctx context.Context, clients []*Client) (commands map[*P
 
 // startLanes opens the taps and starts the programs.
 func (s *stage) startLanes(ctx context.Context, clients []*Client, commands map[*Program][]string, failed map[string]error) error {
-	watch := make([]string, 0, len(clients)+2)
-	watch = append(watch, churnApp, refillApp)
+	watch := make([]string, 0, len(clients)+3)
+	watch = append(watch, churnApp, refillApp, servedApp)
 	for _, c := range clients {
 		watch = append(watch, laneApp(c))
 	}
@@ -179,7 +178,7 @@ func (s *stage) newLane(ctx context.Context, number int, c *Client, watch []stri
 	}
 	return &lane{
 		client: c, settings: set, tap: tap, logPath: filepath.Join(s.dir, c.Slug()+".log"),
-		control: &http.Client{Timeout: 30 * time.Second},
+		control: &http.Client{Timeout: 2 * patience}, // a JVM loads much when it is first asked
 	}, nil
 }
 
@@ -241,9 +240,9 @@ func (s *stage) agrees(ctx context.Context, l *lane) error {
 	})
 }
 
-// everybodyAgrees is agrees for all lanes.
+// everybodyAgrees is agrees for all lanes that read.
 func (s *stage) everybodyAgrees(ctx context.Context) map[string]error {
-	return each(ctx, s.lanes, s.agrees)
+	return each(ctx, s.those(reads), s.agrees)
 }
 
 // listed waits until the registry lists the lane's own instance with the status.

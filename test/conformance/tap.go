@@ -22,8 +22,9 @@ type Exchange struct {
 	Header http.Header
 	Body   []byte
 
-	Status     int // 0 while there is no answer
-	AnswerSize int // as sent, so compressed if it was
+	Status     int       // 0 while there is no answer
+	AnswerSize int       // as sent, so compressed if it was
+	Answered   time.Time // when the answer had been read
 }
 
 // tap stands between one lane and the registry. It passes bytes on as they come,
@@ -148,7 +149,7 @@ func (t *tap) readAnswers(from *io.PipeReader, asked <-chan *Exchange) {
 			return
 		}
 		t.mu.Lock()
-		exchange.Status, exchange.AnswerSize = res.StatusCode, int(size)
+		exchange.Status, exchange.AnswerSize, exchange.Answered = res.StatusCode, int(size), time.Now()
 		t.mu.Unlock()
 	}
 }

@@ -26,8 +26,9 @@ const (
 
 // Scalars with their type, as fields holds them.
 const (
-	textUp      = "text UP"
-	textOut     = "text OUT_OF_SERVICE"
-	textUnknown = "text UNKNOWN"
-	textAdded   = "text ADDED"
+	textUp       = "text UP"
+	textOut      = "text OUT_OF_SERVICE"
+	textUnknown  = "text UNKNOWN"
+	textAdded    = "text ADDED"
+	textModified = "text MODIFIED"
 )

@@ -34,6 +34,7 @@ func stateRules() []rule {
 		{"out-of-service-is-a-client-status", (*world).outOfServiceIsAClientStatus},
 		{"unknown-hides-no-override", (*world).unknownHidesNoOverride},
 		{"repeating-changes-nothing", (*world).repeatingChangesNothing},
+		{"known-instances-are-modified", (*world).knownInstancesAreModified},
 		{"heartbeat-heals", (*world).heartbeatHeals},
 		{"override-of-the-same-status", (*world).overrideOfTheSameStatus},
 		{"override-unknown-clears", (*world).overrideUnknownClears},
@@ -98,6 +99,10 @@ func (w *world) repeatingChangesNothing(d difference) bool {
 	return w.step.kind == register && d.what == wireAction && d.reference == textAdded && d.kureka == w.before[d.key][wireAction]
 }
 
+func (w *world) knownInstancesAreModified(d difference) bool {
+	return w.step.kind == register && d.what == wireAction && d.reference == textAdded && d.kureka == textModified
+}
+
 func (w *world) heartbeatHeals(d difference) bool {
 	s := w.step
 	if s.kind != heartbeat || !s.sent || s.ms < w.before[d.key].dirty() {
@@ -131,7 +136,7 @@ func (w *world) timestampIsTheClients(d difference) bool {
 }
 
 func (w *world) metadataIsAModification(d difference) bool {
-	return w.step.kind == annotate && d.what == wireAction && d.reference == textAdded && d.kureka == "text MODIFIED"
+	return w.step.kind == annotate && d.what == wireAction && d.reference == textAdded && d.kureka == textModified
 }
 
 func (w *world) deletedEntriesAreShortAndUp(d difference) bool {
