@@ -142,7 +142,7 @@ func TestAMissingPermissionDisablesOnlyItsOwnEvidenceAndSaysSo(t *testing.T) {
 	w.shows("a", "")
 
 	w.grant("no-nodes", rule("nodes", "list", "watch"))
-	w.eventually("nodes are watched once they may be", func() bool { return w.state("nodes").Synced })
+	w.eventually("nodes are watched once they may be, and inferences allowed", func() bool { return w.state("nodes").Synced && w.cluster.View().NodesReadable })
 }
 
 func TestAPermissionRevokedLaterDisablesOnlyItsOwnEvidence(t *testing.T) {
@@ -151,7 +151,7 @@ func TestAPermissionRevokedLaterDisablesOnlyItsOwnEvidence(t *testing.T) {
 	user := w.user("all", rule("pods", "get", "list", "watch"))
 	nodes := w.grant("all", rule("nodes", "list", "watch"))
 	w.watch(user)
-	w.eventually("nodes are watched", func() bool { return w.state("nodes").Synced })
+	w.eventually("nodes are watched", func() bool { return w.state("nodes").Synced && w.cluster.View().NodesReadable })
 	pod := w.runPod("a", "n1", "192.0.2.10")
 	w.register(pod)
 	w.must(w.admin.RbacV1().ClusterRoleBindings().Delete(t.Context(), nodes, metav1.DeleteOptions{}))
@@ -161,6 +161,7 @@ func TestAPermissionRevokedLaterDisablesOnlyItsOwnEvidence(t *testing.T) {
 		s := w.state("nodes")
 		return !s.Synced && strings.Contains(s.Problem, "not allowed to list and watch nodes")
 	})
+	w.eventually("nothing is inferred", func() bool { return !w.cluster.View().NodesReadable })
 	if got := w.status("a"); got != "UP" {
 		t.Errorf("a is %q", got)
 	}
