@@ -13,7 +13,7 @@ const (
 	patience = 60 * time.Second
 	// startPatience is for the start of all programs at once, some of which need many
 	// seconds of processor time.
-	startPatience = 5 * time.Minute
+	startPatience = 10 * time.Minute
 	poll          = 100 * time.Millisecond
 )
 

@@ -51,7 +51,7 @@ func newWorld(t *testing.T) *world {
 
 // patience bounds every single wait. It is no expectation about time: six Java
 // processes that start at once need minutes of a busy machine.
-const patience = 5 * time.Minute
+const patience = 10 * time.Minute
 
 // eventually fails the test when the answer stays no; the answer comes with what
 // was seen.
