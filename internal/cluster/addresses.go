@@ -18,7 +18,7 @@ func (c *Cluster) reclaim(now time.Time, p *pod) {
 	if p.gone == nil || p.gone.Abrupt && !p.proven {
 		next = p.Addresses()
 	}
-	affected := slices.Concat(p.claimed, next)
+	affected := slices.Concat(next, p.claimed) // in this order: who leaves an address may be found at the next
 	for _, a := range p.claimed {
 		drop(c.claims, a, p)
 	}
@@ -124,5 +124,10 @@ func (c *Cluster) cancel(now time.Time, in *instance, reason string) {
 	c.reg.Remove(now, in.key)
 	c.untrack(now, in)
 	c.report(ch)
+	if again := in.refused; again != nil { // maybe it came from the pod's next address, which is shown only now
+		if p, why := c.lateCandidate(again); p != nil && p.alive() {
+			c.admit(now, again, nil, p, why)
+		}
+	}
 	c.settle(now, in.key.App)
 }

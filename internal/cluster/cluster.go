@@ -185,10 +185,11 @@ type instance struct {
 	ip        netip.Addr
 	rec       *registry.Record
 	pod       *pod
-	byAddress bool   // bound because the registered address is the pod's
-	unbound   string // why there is no pod, a stable name
-	users     []*pod // living pods that have registered the id
-	sharer    *pod   // of those, the one that registered last, while there are several
+	byAddress bool      // bound because the registered address is the pod's
+	unbound   string    // why there is no pod, a stable name
+	users     []*pod    // living pods that have registered the id
+	sharer    *pod      // of those, the one that registered last, while there are several
+	refused   *instance // the last registration that might have been an intruder's
 	unlisted  bool
 	container string
 	baseline  string

@@ -15,7 +15,9 @@ import (
 )
 
 // history plays random events against a view and checks after each that what is
-// in force follows from the current state alone.
+// in force follows from the current state alone, and that nothing is left behind:
+// what cannot be seen from outside. What the view does to the living and the dead is
+// tested in test/truth.
 type history struct {
 	t    *rapid.T
 	c    *Cluster

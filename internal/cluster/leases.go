@@ -41,11 +41,17 @@ func (c *Cluster) ObserveLease(now time.Time, name string, renewed time.Time, la
 	}
 	c.leases = now
 	n.lease, n.leased, n.leaseLasts, n.doubt = now, now, lasts, doubt{}
+	corrected := false
 	if !renewed.IsZero() {
-		n.ClockAhead = renewed.Sub(now)
+		ahead := renewed.Sub(now)
+		corrected = (ahead - n.ClockAhead).Abs() >= time.Second // which may tell a registration from one before a restart
+		n.ClockAhead = ahead
 	}
 	c.reg.SetNodeFresh(name, true)
 	c.endSilence(now, n)
+	if corrected {
+		c.evaluateAll(now, n.pods)
+	}
 }
 
 // isNews reports whether a renewal was written lately. By its time, corrected by

@@ -21,10 +21,16 @@ func (c *Cluster) Register(now time.Time, src netip.Addr, rec *registry.Record) 
 		return registry.Fenced
 	}
 	if c.intrudes(in, old, p, why) {
+		old.refused = in
 		return registry.Done
 	}
+	return c.admit(now, in, old, p, why)
+}
+
+// admit stores a registration and what is in force for its pod.
+func (c *Cluster) admit(now time.Time, in, old *instance, p *pod, why string) registry.Outcome {
 	c.place(now, in, old, p, why)
-	outcome := c.reg.Register(now, c.caller(src), rec, c.binding(in))
+	outcome := c.reg.Register(now, c.caller(in.source), in.rec, c.binding(in))
 	if outcome != registry.Done {
 		c.discard(in)
 		return outcome
