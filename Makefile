@@ -8,6 +8,9 @@ FUZZTIME ?= 30s
 COUNT    ?= 1
 BENCH    ?= .
 COMPARE  ?=
+SEEDS    ?= 20000
+FIRST    ?= 1
+MUTANTS  ?=
 
 TOOL     := go tool -modfile=hack/tools/go.mod
 PROGRESS := hack/progress.sh
@@ -68,6 +71,14 @@ lint: ## Run the linters, the import rules among them.
 unit: cluster-ensure ## Run all tests, with the race detector.
 	@$(if $(RACE),,echo "note: no C compiler, so the race detector is off")
 	@$(PROGRESS) "testing" go test $(RACE) -shuffle=on ./...
+
+.PHONY: histories
+histories: ## Play random histories against the model (SEEDS=20000, FIRST=1).
+	@$(PROGRESS) "playing $(SEEDS) histories" go test ./test/truth -count=1 -timeout 0 -run '^TestNobody' -seeds $(SEEDS) -first-seed $(FIRST)
+
+.PHONY: mutate
+mutate: ## Disable each veto, brake, fence and confirmation in turn; a random history must fail.
+	@$(PROGRESS) "disabling one brake after the other" go test ./test/truth -count=1 -timeout 0 -v -run '^TestWithoutAnyBrake' -mutate -mutants '$(MUTANTS)'
 
 .PHONY: conformance
 conformance: ## Run real Eureka clients against the server (LANES=js for some of them).

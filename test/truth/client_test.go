@@ -1,0 +1,224 @@
+package truth
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/kureka/kureka/internal/registry"
+)
+
+// readTimeout is how long a client waits for an answer. Those that wait for minutes
+// are given up by their supervisor after an interval, which then doubles the pause,
+// up to ten intervals; those that fail sooner go on as if nothing had happened.
+const readTimeout = 8 * time.Second
+
+// client is the Eureka client of a process, with the stock client's timing: a
+// heartbeat every interval and a registration upon 404.
+type client struct {
+	w        *world
+	proc     *process
+	node     *node // nil outside
+	load     *workload
+	uid      string // of its pod
+	rec      registry.Record
+	key      registry.Key
+	source   netip.Addr // invalid behind a proxy
+	dice     dice
+	graceful bool
+	delay    time.Duration
+	done     bool // it has cancelled, or its process ends
+
+	// What the model remembers of it.
+	heard      time.Duration // when the operator last handled a request of it, -1 never
+	registered time.Duration // when its last registration was handled, -1 never
+	asked      time.Duration // when the operator last handled anything of it, whatever the answer; -1 never
+	lost       time.Duration // when its record last had a reason to be removed; -1 if that is over
+	placed     *operator     // which has been shown the pod with the address while it was registered
+	cancelled  bool
+	outage     time.Duration // since when it has not reached the operator; -1 if it has
+	alone      bool          // something else than an outage of everybody kept it away since it was heard
+	misplaced  bool          // it registered while the operator could not know whose its address is
+	doubted    time.Duration // when silence may have taken it out; -1 never
+}
+
+func newClient(w *world, proc *process) *client {
+	p := proc.pod
+	c := &client{
+		w: w, proc: proc, node: p.node, load: p.load, uid: p.uid, heard: -1, registered: -1, outage: -1, doubted: -1, asked: -1, lost: -1,
+		dice: newDice(w.plan.seed, "client "+proc.id), delay: p.load.interval,
+	}
+	c.graceful = p.load.graceful
+	ip := p.ip
+	if p.told.IsValid() {
+		ip = p.told
+	}
+	host := ip.String()
+	id := fmt.Sprintf("%s:%d", host, p.load.port)
+	if p.load.named {
+		host, id = p.name, fmt.Sprintf("%s:%d", p.name, p.load.port)
+	}
+	if !p.load.proxied {
+		c.source = p.ip
+	}
+	c.introduce(host, id, ip.String())
+	c.boot()
+	return c
+}
+
+// newOutside is a client on a machine outside the cluster.
+func newOutside(w *world, load *workload, i int, ip netip.Addr) *client {
+	proc := &process{id: fmt.Sprintf("vm%d", i), alive: true}
+	c := &client{
+		w: w, proc: proc, load: load, heard: -1, registered: -1, outage: -1, doubted: -1, asked: -1, lost: -1,
+		dice: newDice(w.plan.seed, proc.id), delay: load.interval, graceful: true,
+	}
+	if !load.proxied {
+		c.source = ip
+	}
+	c.introduce(fmt.Sprintf("vm%d.example.com", i), fmt.Sprintf("vm%d.example.com:%d", i, load.port), ip.String())
+	proc.c = c
+	c.boot()
+	return c
+}
+
+func (c *client) introduce(host, id, ip string) {
+	c.rec = registry.Record{
+		App: c.load.app, ID: id, HostName: host, IPAddr: ip, VIP: c.load.app, Status: registry.Up, Dirty: 1,
+		Port: registry.Port{Number: c.load.port, Enabled: true}, SecurePort: registry.Port{Number: 443},
+		RenewalInterval: c.load.interval,
+		// For the model only: who says this.
+		Metadata: []registry.Pair{{Key: "process", Value: c.proc.id}},
+	}
+	c.key = c.rec.Key()
+	c.w.clients[c.proc.id] = c
+}
+
+// boot registers after the start of the process and then beats for ever.
+func (c *client) boot() {
+	c.w.after(c.dice.between(time.Second, 6*time.Second), func() {
+		c.register()
+		c.w.after(c.load.interval, c.beat)
+	})
+	if c.load.refreshes {
+		c.w.every(c.dice.between(30*time.Second, 200*time.Second), 150*time.Second, func() bool {
+			c.rec.Dirty++
+			c.register()
+			return c.proc.alive
+		})
+	}
+}
+
+// reachesOp reports whether the network carries its requests to the operator.
+func (c *client) reachesOp() bool {
+	return c.w.cutClients == 0 && (c.node == nil || c.node.reachesOp())
+}
+
+// reach says how a request would fare: it arrives, it is refused, or nothing comes
+// back.
+func (c *client) reach() (arrives, refused bool) {
+	switch {
+	case !c.reachesOp():
+		return false, false
+	case !c.w.op.running:
+		return false, !c.w.op.vanished
+	}
+	return true, false
+}
+
+// ask sends a request. One that arrives while the operator is paused is handled
+// when it goes on, whether or not anybody still waits for the answer.
+func (c *client) ask(handle func() registry.Outcome) (outcome registry.Outcome, answered, timedOut bool) {
+	arrives, refused := c.reach()
+	if !arrives {
+		c.missed()
+		return 0, false, !refused
+	}
+	if op := c.w.op; op.paused() {
+		wait := op.resumes - c.w.now
+		c.w.after(wait, func() {
+			if op == c.w.op && op.running {
+				c.note(handle())
+			}
+		})
+		if wait > c.waits() {
+			c.missed()
+			return 0, false, true
+		}
+		return registry.Done, true, false
+	}
+	outcome = handle()
+	c.note(outcome)
+	return outcome, true, false
+}
+
+// missed remembers that a request did not get through, and whether everybody's
+// would not have.
+func (c *client) missed() {
+	if c.outage < 0 {
+		c.outage = c.w.now
+	}
+	if c.node != nil && !c.node.reachesOp() {
+		c.alone = true
+	}
+}
+
+func (c *client) note(outcome registry.Outcome) {
+	c.outage, c.asked = -1, c.w.now
+	if outcome == registry.Done || outcome == registry.Newer {
+		c.heard, c.alone = c.w.now, false
+	}
+	c.w.check()
+}
+
+func (c *client) beat() {
+	if !c.proc.alive || c.done {
+		return
+	}
+	if c.proc.hangs > 0 {
+		c.alone = true
+		c.w.after(time.Second, c.beat)
+		return
+	}
+	outcome, answered, timedOut := c.ask(func() registry.Outcome {
+		return c.w.op.renew(c, registry.Beat{Status: registry.Up, Dirty: c.rec.Dirty, HasDirty: true})
+	})
+	switch {
+	case timedOut && c.load.waits:
+		c.delay = min(2*c.delay, 10*c.load.interval)
+		c.w.after(c.load.interval+c.delay, c.beat)
+		return
+	case answered:
+		c.delay = c.load.interval
+		if outcome == registry.NotFound || outcome == registry.Newer {
+			c.w.after(5*time.Millisecond, c.register)
+		}
+	}
+	c.w.after(c.delay+c.dice.between(0, 200*time.Millisecond), c.beat)
+}
+
+// waits is how long the client waits for an answer.
+func (c *client) waits() time.Duration {
+	if c.load.waits {
+		return c.load.interval
+	}
+	return readTimeout
+}
+
+func (c *client) register() {
+	if !c.proc.works() || c.done {
+		return
+	}
+	c.ask(func() registry.Outcome { return c.w.op.register(c) })
+}
+
+// terminate is SIGTERM: some say goodbye.
+func (c *client) terminate(grace time.Duration) {
+	c.w.after(c.dice.between(0, min(grace, 2*time.Second)), func() {
+		if !c.proc.works() || c.done || !c.graceful {
+			return
+		}
+		c.done = true
+		c.ask(func() registry.Outcome { return c.w.op.cancel(c) })
+	})
+}

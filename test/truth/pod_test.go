@@ -1,0 +1,317 @@
+package truth
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// pod is what the kubelet runs for a pod's object.
+type pod struct {
+	w             *world
+	load          *workload
+	uid, ns, name string
+	node          *node
+	ip            netip.Addr
+	told          netip.Addr // what its clients say instead, if valid
+	dice          dice
+
+	proc     *process
+	starts   int
+	finished *metav1.Time // when the container before ended, by the node's clock
+	unready  bool         // its readiness probe fails
+	ending   bool         // its end has begun
+	ended    bool         // no container of it will run again
+	phase    corev1.PodPhase
+	dirty    bool      // the object does not say how it is
+	freed    bool      // its address may be given away
+	placed   *operator // which has been shown the pod with the address of its registered client
+	first    *process  // whose client that was
+	orphan   bool      // its object went before its process: to be killed
+}
+
+// process is one incarnation of the pod's container, or a process on a machine
+// outside.
+type process struct {
+	pod   *pod // nil outside
+	id    string
+	alive bool
+	died  time.Duration
+	hangs int // reasons why it does nothing
+	c     *client
+}
+
+func (p *process) works() bool { return p.alive && p.hangs == 0 }
+
+// newPod writes a pod's object, as a controller does.
+func (w *world) newPod(load *workload, name string, n *node) {
+	w.serial++
+	p := &pod{
+		w: w, load: load, uid: fmt.Sprintf("u%d", w.serial), ns: load.ns, name: name, node: n, phase: corev1.PodPending,
+	}
+	p.dice = newDice(w.plan.seed, fmt.Sprintf("pod %s/%s", p.ns, name))
+	n.pods = append(n.pods, p)
+	w.pods = append(w.pods, p)
+	yes := true
+	ports := []corev1.ContainerPort{}
+	if load.declares {
+		ports = append(ports, corev1.ContainerPort{ContainerPort: int32(load.port)})
+	}
+	w.api.putPod(&corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: p.ns, Name: p.name, UID: types.UID(p.uid), CreationTimestamp: metav1.NewTime(wall(w.now, 0).Truncate(time.Second)),
+			OwnerReferences: []metav1.OwnerReference{{UID: types.UID(load.app), Controller: &yes}},
+		},
+		Spec:   corev1.PodSpec{NodeName: n.name, HostNetwork: load.hostNetwork, Containers: []corev1.Container{{Name: "app", Ports: ports}}},
+		Status: corev1.PodStatus{Phase: corev1.PodPending},
+	})
+	w.after(p.dice.between(300*time.Millisecond, 1500*time.Millisecond), func() {
+		if p.proc == nil && !p.ending && !p.ended {
+			p.begin(0)
+		}
+	})
+}
+
+// begin starts a container, after the back-off.
+func (p *pod) begin(wait time.Duration) {
+	p.w.after(wait, func() {
+		if p.ending || p.ended || !p.node.kubeletUp() || p.proc != nil && p.proc.alive {
+			return
+		}
+		if !p.ip.IsValid() {
+			p.ip = p.node.ip
+			if !p.load.hostNetwork {
+				p.ip = p.node.address()
+			}
+			if !p.ip.IsValid() {
+				return
+			}
+		}
+		p.starts++
+		p.phase, p.unready = corev1.PodRunning, false
+		p.proc = &process{pod: p, id: fmt.Sprintf("%s-%d", p.uid, p.starts), alive: true}
+		p.changed()
+		p.proc.c = newClient(p.w, p.proc)
+	})
+}
+
+// stop is the end of the process, whatever the reason.
+func (p *pod) stop() {
+	if p.proc == nil || !p.proc.alive {
+		return
+	}
+	p.proc.alive, p.proc.died = false, p.w.now
+	at := p.node.wall()
+	p.finished = &at
+}
+
+// crash ends the container; it is started again unless the pod ends.
+func (p *pod) crash() {
+	if p.proc == nil || !p.proc.alive || p.ending {
+		return
+	}
+	p.stop()
+	p.changed()
+	p.begin(p.dice.between(500*time.Millisecond, 12*time.Second))
+}
+
+// changed has the kubelet write how the pod is, as soon as it can. What happens in
+// between is written at once.
+func (p *pod) changed() {
+	p.dirty = true
+	p.w.after(p.dice.between(10*time.Millisecond, 900*time.Millisecond), p.node.reconcile)
+}
+
+// sync brings pod and object together.
+func (p *pod) sync() {
+	o := p.w.api.pod(p)
+	switch {
+	case o == nil:
+		p.abandon()
+	case o.DeletionTimestamp != nil && !p.ending:
+		p.terminate(time.Duration(*o.DeletionGracePeriodSeconds) * time.Second)
+	case p.dirty:
+		p.publish(o)
+	}
+	if p.ended && o != nil && o.DeletionTimestamp != nil && p.w.api.pod(p) != nil {
+		p.w.api.deletePod(p.w.api.pod(p))
+		p.forget()
+	}
+}
+
+// abandon ends a process whose object went first: the kubelet gives it the grace
+// period of its spec.
+func (p *pod) abandon() {
+	if p.orphan {
+		return
+	}
+	p.orphan = true
+	p.terminate(30 * time.Second)
+}
+
+// terminate sends SIGTERM and later SIGKILL.
+func (p *pod) terminate(grace time.Duration) {
+	p.ending = true
+	if p.proc == nil || !p.proc.alive {
+		p.finish()
+		return
+	}
+	proc := p.proc
+	proc.c.terminate(grace)
+	p.w.after(p.dice.between(0, grace), func() {
+		if p.node.kubeletUp() {
+			p.finish()
+		}
+	})
+	p.w.after(grace+time.Second, func() {
+		if p.node.kubeletUp() {
+			p.finish()
+		}
+	})
+}
+
+func (p *pod) finish() {
+	if p.ended {
+		return
+	}
+	p.stop()
+	p.ended = true
+	p.phase = corev1.PodSucceeded
+	if p.proc == nil {
+		p.phase = corev1.PodFailed
+	}
+	if p.w.api.pod(p) == nil {
+		p.forget()
+		return
+	}
+	p.free()
+	p.changed()
+}
+
+// complete ends the pod's work for good while its object stays, address and all.
+func (p *pod) complete() {
+	if p.ending || p.ended || p.proc == nil || !p.proc.alive || !p.node.kubeletUp() {
+		return
+	}
+	p.stop()
+	p.ended, p.phase = true, corev1.PodFailed
+	p.free()
+	p.changed()
+}
+
+// free gives the address to the next pod.
+func (p *pod) free() {
+	if !p.freed && !p.load.hostNetwork {
+		p.freed = true
+		p.node.release(p.ip)
+	}
+}
+
+func (p *pod) forget() {
+	p.free()
+	p.node.pods = slices.DeleteFunc(p.node.pods, func(o *pod) bool { return o == p })
+}
+
+// publish writes the pod's status. Conditions that others wrote stay.
+func (p *pod) publish(old *corev1.Pod) {
+	p.dirty = false
+	next := old.DeepCopy()
+	s := &next.Status
+	s.Phase = p.phase
+	if p.ip.IsValid() {
+		s.PodIP, s.PodIPs = p.ip.String(), []corev1.PodIP{{IP: p.ip.String()}}
+	}
+	runs := p.proc != nil && p.proc.alive
+	status := corev1.ConditionFalse
+	if runs && !p.unready {
+		status = corev1.ConditionTrue
+	}
+	setCondition(s, corev1.PodReady, status, "")
+	setCondition(s, corev1.ContainersReady, status, "")
+	if p.proc == nil {
+		p.w.api.putPod(next)
+		return
+	}
+	c := corev1.ContainerStatus{Name: "app", ContainerID: p.proc.id, Ready: runs && !p.unready}
+	if runs {
+		c.State.Running = &corev1.ContainerStateRunning{}
+		if p.finished != nil {
+			c.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{FinishedAt: *p.finished}
+		}
+	} else {
+		c.State.Terminated = &corev1.ContainerStateTerminated{FinishedAt: *p.finished}
+	}
+	s.ContainerStatuses = []corev1.ContainerStatus{c}
+	p.w.api.putPod(next)
+}
+
+func setCondition(s *corev1.PodStatus, kind corev1.PodConditionType, status corev1.ConditionStatus, reason string) {
+	s.Conditions = slices.DeleteFunc(slices.Clone(s.Conditions), func(c corev1.PodCondition) bool { return c.Type == kind })
+	s.Conditions = append(s.Conditions, corev1.PodCondition{Type: kind, Status: status, Reason: reason})
+}
+
+func condition(o *corev1.Pod, kind corev1.PodConditionType) bool {
+	for _, c := range o.Status.Conditions {
+		if c.Type == kind {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// remove asks the API server to delete the pod, with a grace period or by force.
+func (p *pod) remove(force bool) {
+	o := p.w.api.pod(p)
+	if o == nil || !p.w.api.up() {
+		return
+	}
+	if force {
+		p.w.api.deletePod(o)
+		return
+	}
+	if o.DeletionTimestamp != nil {
+		return
+	}
+	next := o.DeepCopy()
+	at, grace := metav1.NewTime(wall(p.w.now, 30*time.Second)), int64(30)
+	next.DeletionTimestamp, next.DeletionGracePeriodSeconds = &at, &grace
+	p.w.api.putPod(next)
+}
+
+// disrupt writes or takes back that somebody means to delete the pod.
+func (p *pod) disrupt(reason string) {
+	o := p.w.api.pod(p)
+	if o == nil || !p.w.api.up() {
+		return
+	}
+	next, status := o.DeepCopy(), corev1.ConditionTrue
+	if reason == "" {
+		status = corev1.ConditionFalse
+	}
+	setCondition(&next.Status, corev1.DisruptionTarget, status, reason)
+	p.w.api.putPod(next)
+}
+
+// rebuild gives the pod another address, as after its sandbox died. Behind a proxy
+// its client goes on telling the old one, as from a configuration that was written
+// once.
+func (p *pod) rebuild() {
+	if p.load.hostNetwork || p.ended || p.ending || p.proc == nil || !p.proc.alive {
+		return
+	}
+	old, next := p.ip, p.node.address()
+	if !next.IsValid() {
+		return
+	}
+	if p.load.proxied && !p.told.IsValid() {
+		p.told = old
+	}
+	p.ip = next
+	p.node.release(old)
+	p.crash()
+}
