@@ -143,13 +143,17 @@ func (a *App) changed(ch cluster.Change) time.Duration {
 }
 
 func (a *App) listen(ctx context.Context) error {
-	proxies, err := a.opts.proxies()
+	proxies, err := prefixes("trusted-proxies", a.opts.TrustedProxies)
+	if err != nil {
+		return err
+	}
+	peers, err := prefixes("replication-peers", a.opts.ReplicationPeers)
 	if err != nil {
 		return err
 	}
 	api, err := server.New(server.Options{
 		Registry: a.cluster, Clock: time.Now, Gate: a.gate.Open, Logger: a.log.WithName("server"),
-		Registerer: a.metrics, TrustedProxies: proxies,
+		Registerer: a.metrics, TrustedProxies: proxies, Peers: peers,
 	})
 	if err != nil {
 		return err

@@ -42,11 +42,12 @@ type Options struct {
 	TLSCertFile, TLSKeyFile string
 
 	// StartGate is Auto, Off, or how long list reads are refused after the start.
-	StartGate      string
-	TrustedProxies []string
-	Dashboard      string // On or Off
-	MaxInstances   int
-	LogLevel       int // 0: changes of state, 1: details
+	StartGate        string
+	TrustedProxies   []string
+	ReplicationPeers []string
+	Dashboard        string // On or Off
+	MaxInstances     int
+	LogLevel         int // 0: changes of state, 1: details
 
 	Kubeconfig      string
 	Namespace       string // of the canary Lease
@@ -159,6 +160,8 @@ func (o *Options) bind(f *pflag.FlagSet) {
 		"how long list reads are refused after the start, so that clients keep what they have: Auto, Off or a duration up to 10m")
 	f.StringSliceVar(&o.TrustedProxies, "trusted-proxies", o.TrustedProxies,
 		"addresses or ranges of proxies in front of the API, whose requests have an unknown source")
+	f.StringSliceVar(&o.ReplicationPeers, "replication-peers", o.ReplicationPeers,
+		"addresses or ranges of Eureka servers that may tell what their clients did; none: there is no such endpoint")
 	f.StringVar(&o.Dashboard, "dashboard", o.Dashboard, "On answers people's questions under /kureka/v1 on the address of the API, Off does not")
 	f.IntVar(&o.MaxInstances, "max-instances", o.MaxInstances, "instances that the registry holds at most")
 	f.IntVar(&o.LogLevel, "log-level", o.LogLevel, "0 logs changes of state, 1 details")
@@ -197,8 +200,10 @@ func (o *Options) Validate() error {
 	if _, err := o.gate(); err != nil {
 		errs = append(errs, err)
 	}
-	if _, err := o.proxies(); err != nil {
-		errs = append(errs, err)
+	for flag, texts := range o.ranges() {
+		if _, err := prefixes(flag, texts); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	if err := o.validateSecurity(); err != nil {
 		errs = append(errs, err)
@@ -243,16 +248,22 @@ func (o *Options) gate() (time.Duration, error) {
 	return d, nil
 }
 
-func (o *Options) proxies() ([]netip.Prefix, error) {
+// ranges are the flags that name addresses or ranges.
+func (o *Options) ranges() map[string][]string {
+	return map[string][]string{"trusted-proxies": o.TrustedProxies, "replication-peers": o.ReplicationPeers}
+}
+
+// prefixes reads the addresses or ranges of a flag.
+func prefixes(flag string, texts []string) ([]netip.Prefix, error) {
 	var out []netip.Prefix
-	for _, s := range o.TrustedProxies {
+	for _, s := range texts {
 		if a, err := netip.ParseAddr(s); err == nil {
 			out = append(out, netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()))
 			continue
 		}
 		p, err := netip.ParsePrefix(s)
 		if err != nil {
-			return nil, fmt.Errorf("--trusted-proxies %q: want an address or a range such as 10.0.0.0/8", s)
+			return nil, fmt.Errorf("--%s %q: want an address or a range such as 10.0.0.0/8", flag, s)
 		}
 		out = append(out, p.Masked())
 	}

@@ -22,6 +22,7 @@ func TestParseArgsSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		"gate too long":     {[]string{"standalone", "--start-gate", "1h"}, []string{`--start-gate "1h"`}},
 		"proxy":             {[]string{"standalone", "--trusted-proxies", "host"}, []string{`--trusted-proxies "host"`}},
 		"prober":            {[]string{"manager", "--prober", "Maybe"}, []string{`--prober "Maybe"`, "On or Off"}},
+		"peer":              {[]string{"standalone", "--replication-peers", "host"}, []string{`--replication-peers "host"`}},
 		"number":            {[]string{"standalone", "--max-instances", "many"}, []string{"max-instances"}},
 		"none allowed":      {[]string{"standalone", "--max-instances", "0"}, []string{"--max-instances 0"}},
 		"all that is wrong": {[]string{"standalone", "--start-gate", "x", "--max-instances", "0"}, []string{"--start-gate", "--max-instances"}},
@@ -53,7 +54,7 @@ func TestHelpAndVersionAreNoErrors(t *testing.T) {
 func TestTrustedProxiesMayBeAddressesOrRanges(t *testing.T) {
 	o := DefaultOptions()
 	o.TrustedProxies = []string{"192.0.2.1", "10.1.2.3/8"}
-	got, err := o.proxies()
+	got, err := prefixes("trusted-proxies", o.TrustedProxies)
 	want := []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("10.0.0.0/8")}
 	if err != nil || len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("got %v, %v", got, err)

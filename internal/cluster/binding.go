@@ -19,6 +19,7 @@ const (
 	UnboundPodNotSeen = "PodNotSeenYet"
 	UnboundObserved   = "PodGoneButOnlyObserved"
 	UnboundYounger    = "PodMayBeYounger"
+	UnboundReplicated = "CopiedFromAPeer"
 )
 
 // candidate finds the pod that a registration belongs to, or says why there is
@@ -50,7 +51,15 @@ func (c *Cluster) lateCandidate(in *instance) (*pod, string) {
 // believed on its address. Where the sender is unknown an address alone proves
 // nothing, because addresses are reused while old configuration lives on: a
 // second fact is needed.
+// What a peer sends binds nothing, but does not undo what the client's own
+// registration bound.
 func (c *Cluster) speaker(in *instance) (*pod, string) {
+	if in.rec.From != "" {
+		if in.pod != nil {
+			return in.pod, ""
+		}
+		return nil, UnboundReplicated
+	}
 	owner := c.ownerOf(in)
 	if sender := c.sender(in.source); sender != nil {
 		switch {
@@ -212,7 +221,7 @@ func (p *pod) containerOf(in *instance) *evidence.Container {
 
 // binding is what the registry needs to know.
 func (c *Cluster) binding(in *instance) registry.Binding {
-	b := registry.Binding{Unlisted: in.unlisted, Verdict: c.inForce(in)}
+	b := registry.Binding{Partition: foreign(in.rec), Unlisted: in.unlisted, Verdict: c.inForce(in)}
 	if p := in.pod; p != nil {
 		b.Partition, b.PodUID, b.Node, b.PodReady = p.Namespace, p.UID, p.Node, p.WorksForKubelet()
 		b.HostName = c.hostNameFor(in)
@@ -232,6 +241,15 @@ func (c *Cluster) hostNameFor(in *instance) string {
 		return in.ip.String()
 	}
 	return p.IPs[0].String()
+}
+
+// foreign names the partition of what a peer sends: its silence is no sign about
+// anybody else.
+func foreign(rec *registry.Record) string {
+	if rec.From == "" {
+		return ""
+	}
+	return "peer:" + rec.From
 }
 
 // rebind looks again for the pod of a registration, now that more is known. The

@@ -15,6 +15,9 @@ func (c *Cluster) Register(now time.Time, src netip.Addr, rec *registry.Record) 
 	defer c.mu.Unlock()
 	defer c.follow(now)
 	in, old := newInstance(now, src, rec), c.insts[rec.Key()]
+	if rec.From != "" && old != nil {
+		in.pod = old.pod
+	}
 	p, why := c.candidate(in)
 	if p != nil && p.proven {
 		c.reg.Prove(now, c.proofOf(p)) // its fence may have ended in the meantime

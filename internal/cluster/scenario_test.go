@@ -31,7 +31,7 @@ import (
 //	offer NAME [ns= app= select=label:value service= port= secure= management= vip= created=N meta=k:v from=label:name health= dns] | unoffer NAME [ns=]
 //	service NAME [ns=] [publish] | noservice NAME [ns=]     a slice may have svc=NAME
 //	settings [hold=SECONDS podip spread=Merge|Warn|FirstNamespaceOnly observe leases-end notready=OutOfService]   of the cluster; the rest as built in
-//	register APP/ID ip= [from= port= portoff secure= secureon host= status= dirty= interval=]  -> OUTCOME
+//	register APP/ID ip= [from= port= portoff secure= secureon host= status= dirty= interval= peer=]  -> OUTCOME
 //	renew APP/ID [from= status= dirty=] -> OUTCOME    cancel|clear APP/ID [from=]    override APP/ID STATUS [from=]
 //	tick DURATION [beat=APP/ID,...@SECONDS]   (the canary and all node Leases keep arriving unless `cut` was said)
 //	at TIME (since the beginning; nothing runs)    step (only Tick)    selfpreservation on|off
@@ -172,6 +172,7 @@ func (s *scenario) run(line string) error {
 
 var outcomeNames = map[registry.Outcome]string{
 	registry.Done: "done", registry.NotFound: "notfound", registry.Newer: "newer", registry.Fenced: "fenced",
+	registry.Stale: "stale",
 }
 
 func (s *scenario) request(cmd string, a args) (registry.Outcome, error) {
@@ -184,7 +185,7 @@ func (s *scenario) request(cmd string, a args) (registry.Outcome, error) {
 			Port:        registry.Port{Number: a.num("port", 8080), Enabled: !a.has("portoff")},
 			SecurePort:  registry.Port{Number: a.num("secure", 443), Enabled: a.has("secureon")},
 			Status:      registry.ParseStatus(a.opts["status"]), Dirty: int64(a.num("dirty", 0)),
-			RenewalInterval: time.Duration(a.num("interval", 30)) * time.Second,
+			RenewalInterval: time.Duration(a.num("interval", 30)) * time.Second, From: a.opts["peer"],
 		}), nil
 	case "renew":
 		return s.c.Renew(s.now, a.from(), a.key(), registry.Beat{

@@ -70,7 +70,7 @@ func (d *decoder) fail(field, reason string) {
 
 func (d *decoder) instance(n node) Instance {
 	text := func(key string) string { return d.text(n.get(key), key) }
-	upper := func(key string) string { return d.bounded(strings.ToUpper(text(key)), key) }
+	upper := func(key string) string { return d.upper(n, key) }
 	in := Instance{
 		InstanceID:   text("instanceId"),
 		HostName:     text("hostName"),
@@ -115,6 +115,11 @@ func (d *decoder) text(n node, field string) string {
 		d.fail(field, "not a text")
 	}
 	return d.bounded(n.text, field)
+}
+
+// upper reads an optional text field in upper case.
+func (d *decoder) upper(n node, field string) string {
+	return d.bounded(strings.ToUpper(d.text(n.get(field), field)), field)
 }
 
 // bounded returns s, or "" with an error if it is longer than a field may be.

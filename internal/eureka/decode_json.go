@@ -11,14 +11,9 @@ import (
 // parseJSON returns the instance in a JSON body. It stands under the key
 // "instance"; a bare object is accepted too if it looks like an instance.
 func parseJSON(body []byte) (node, error) {
-	r := jsonReader{dec: json.NewDecoder(bytes.NewReader(body))}
-	r.dec.UseNumber()
-	root, err := r.value(1)
+	root, err := readJSON(body, maxNodes)
 	if err != nil {
 		return node{}, err
-	}
-	if _, err := r.dec.Token(); !errors.Is(err, io.EOF) {
-		return node{}, errMalformedJSON()
 	}
 	wrapped := root.get("instance")
 	switch {
@@ -28,6 +23,21 @@ func parseJSON(body []byte) (node, error) {
 		return root, nil
 	}
 	return node{}, &DecodeError{Field: "instance", Reason: "not an object under the root"}
+}
+
+// readJSON returns the one value of a document that has at most the given number
+// of values.
+func readJSON(body []byte, limit int) (node, error) {
+	r := jsonReader{dec: json.NewDecoder(bytes.NewReader(body)), budget: budget{limit: limit}}
+	r.dec.UseNumber()
+	root, err := r.value(1)
+	if err != nil {
+		return node{}, err
+	}
+	if _, err := r.dec.Token(); !errors.Is(err, io.EOF) {
+		return node{}, errMalformedJSON()
+	}
+	return root, nil
 }
 
 func errMalformedJSON() error {

@@ -12,7 +12,7 @@ import (
 // "instance" in any namespace. Document type declarations are refused and with
 // them all entities but the five built in.
 func parseXML(body []byte) (node, error) {
-	r := xmlReader{dec: xml.NewDecoder(bytes.NewReader(bytes.ToValidUTF8(body, []byte("\uFFFD"))))}
+	r := xmlReader{dec: xml.NewDecoder(bytes.NewReader(bytes.ToValidUTF8(body, []byte("\uFFFD")))), budget: budget{limit: maxNodes}}
 	r.dec.CharsetReader = asciiSuperset
 	root, err := r.root()
 	if err != nil {

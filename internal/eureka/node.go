@@ -150,7 +150,7 @@ func lastMembers(members []member) []member {
 
 // budget counts the values of a document against its bounds.
 type budget struct {
-	nodes int
+	nodes, limit int
 }
 
 // spend accounts for one value at a depth, the root's being 1.
@@ -159,7 +159,7 @@ func (b *budget) spend(depth int) error {
 	switch {
 	case depth > maxDepth:
 		return &DecodeError{Reason: "the body is nested too deeply"}
-	case b.nodes > maxNodes:
+	case b.nodes > b.limit:
 		return &DecodeError{Reason: "the body has too many values"}
 	}
 	return nil

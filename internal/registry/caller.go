@@ -71,6 +71,9 @@ const (
 	Fenced
 	// Full means the registry holds as many instances as it is allowed to.
 	Full
+	// Stale means that a copy from a peer says nothing new; the lease, if there is
+	// one, was renewed all the same.
+	Stale
 )
 
 // Renewal is the result of a heartbeat.

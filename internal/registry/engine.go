@@ -67,7 +67,7 @@ type Engine struct {
 	partitions map[string]*partition
 	overrides  map[Key]*override
 	overridden map[string]map[Key]struct{} // their keys, by pod UID
-	tombstones map[Key]Stamp
+	tombstones map[Key]tombstone
 	tombQueue  queue[tombstone]
 	pods       map[string]map[*entry]struct{}
 	nodes      map[string]*nodeState
@@ -104,7 +104,7 @@ func New(now time.Time, opts Options) *Engine {
 		partitions: map[string]*partition{},
 		overrides:  map[Key]*override{},
 		overridden: map[string]map[Key]struct{}{},
-		tombstones: map[Key]Stamp{},
+		tombstones: map[Key]tombstone{},
 		pods:       map[string]map[*entry]struct{}{},
 		nodes:      map[string]*nodeState{},
 		apps:       map[string]*capacity{},

@@ -13,6 +13,7 @@ type tombstone struct {
 	key   Key
 	stamp Stamp
 	at    int64
+	dirty int64 // of the record that was removed
 }
 
 // State is what replicas tell each other about one key. Its parts end at
@@ -57,18 +58,28 @@ func Merge(a, b State) State {
 	return out
 }
 
-// bury remembers that key was cancelled now.
-func (e *Engine) bury(now time.Time, key Key) {
-	s := e.stamp(now)
-	e.tombstones[key] = s
-	e.tombQueue.push(tombstone{key, s, e.mono(now)})
+// bury remembers that the entry was cancelled now.
+func (e *Engine) bury(now time.Time, n *entry) {
+	t := tombstone{n.key, e.stamp(now), e.mono(now), n.dirty.Load()}
+	e.tombstones[n.key] = t
+	e.tombQueue.push(t)
+}
+
+// stale reports whether a copy that a peer sends is no newer than the record, or
+// than the one that was removed last: peers send copies late and out of order.
+func (e *Engine) stale(n *entry, copied *Record) bool {
+	if n != nil {
+		return copied.Dirty <= n.dirty.Load()
+	}
+	t, buried := e.tombstones[copied.Key()]
+	return buried && copied.Dirty <= t.dirty
 }
 
 // State returns what this replica knows about a key.
 func (e *Engine) State(key Key) State {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s := State{Cancelled: e.tombstones[key]}
+	s := State{Cancelled: e.tombstones[key].stamp}
 	if o := e.overrides[key]; o != nil {
 		s.Override, s.OverrideAt = o.status, o.at
 	}

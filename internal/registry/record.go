@@ -113,6 +113,9 @@ type Record struct {
 	Status                          Status        // as registered; None counts as Up
 	Dirty                           int64         // lastDirtyTimestamp, Unix ms
 	RenewalInterval, LeaseDuration  time.Duration // zero: the policy's default
+
+	// From is the peer that sent this copy of the record; "" if the client did.
+	From string
 }
 
 // Key returns the record's key.

@@ -8,6 +8,7 @@ import (
 // Register stores what a client says about itself. A direct registration always
 // replaces the record whole, whatever its timestamps say: the client that sends
 // it is the authority, and only merges between replicas compare versions.
+// A copy that a peer sends is compared: one that is no newer only renews the lease.
 // The engine keeps rec; the caller must not change it afterwards.
 func (e *Engine) Register(now time.Time, c Caller, rec *Record, b Binding) Outcome {
 	if e.fence.blocksRegistration(e.mono(now), rec) {
@@ -18,6 +19,12 @@ func (e *Engine) Register(now time.Time, c Caller, rec *Record, b Binding) Outco
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := e.entry(rec.Key())
+	if rec.From != "" && e.stale(n, rec) {
+		if n != nil {
+			e.renewed(now, n)
+		}
+		return Stale
+	}
 	if n == nil && (e.count >= e.opts.MaxInstances || e.bytes >= e.opts.MaxBytes) {
 		return Full
 	}
@@ -211,7 +218,7 @@ func (e *Engine) Cancel(now time.Time, c Caller, key Key) Outcome {
 	if n == nil {
 		return NotFound
 	}
-	e.bury(now, key)
+	e.bury(now, n)
 	e.remove(now, n)
 	return Done
 }
@@ -226,7 +233,7 @@ func (e *Engine) Remove(now time.Time, key Key) {
 	if n == nil {
 		return
 	}
-	e.bury(now, key)
+	e.bury(now, n)
 	e.remove(now, n)
 }
 
@@ -252,8 +259,9 @@ func (e *Engine) Prove(now time.Time, p Proof) {
 		e.setOverrideRecord(key, nil)
 	}
 	for _, key := range keys {
-		e.bury(now, key)
-		e.remove(now, e.entry(key))
+		n := e.entry(key)
+		e.bury(now, n)
+		e.remove(now, n)
 	}
 	e.fence.add(e.mono(now), p, keys)
 }

@@ -17,7 +17,7 @@ import (
 // line; `#` starts a comment. Time stands still but for tick and pause.
 //
 //	policy NS key=value...          threshold, maxhold, readygrace, maxeviction, duration, interval, maxinterval, selfpreservation=off
-//	register APP/ID [status= dirty= interval= duration= ns= pod= node= ready ip= port= from= frompod= unlisted vip=]
+//	register APP/ID [status= dirty= interval= duration= ns= pod= node= ready ip= port= from= frompod= peer= unlisted vip=]
 //	keep APP/ID [the same]          for a pod without a client
 //	renew APP/ID [status= dirty= from= frompod=]
 //	cancel|clear APP/ID [from= frompod=]      override APP/ID STATUS [from= frompod=]
@@ -122,7 +122,7 @@ func (s *scenario) run(line string) error {
 	return nil
 }
 
-var outcomeNames = map[Outcome]string{Done: "done", NotFound: "notfound", Newer: "newer", Fenced: "fenced", Full: "full"}
+var outcomeNames = map[Outcome]string{Done: "done", NotFound: "notfound", Newer: "newer", Fenced: "fenced", Full: "full", Stale: "stale"}
 
 func (s *scenario) request(cmd string, a args) (Outcome, error) {
 	switch cmd {
@@ -160,6 +160,7 @@ func (s *scenario) registration(a args) (*Record, Binding) {
 		RenewalInterval: time.Duration(a.num("interval", 30)) * time.Second,
 		LeaseDuration:   time.Duration(a.num("duration", 90)) * time.Second,
 		Port:            Port{Number: int(a.num("port", 8080)), Enabled: true},
+		From:            a.opts["peer"],
 	}
 	return rec, Binding{
 		Partition: a.opts["ns"], PodUID: a.opts["pod"], Node: a.opts["node"],

@@ -348,7 +348,7 @@ func (e *Engine) forget(now time.Time) {
 	for e.tombQueue.len() > maxTombstones || e.tombQueue.len() > 0 && e.tombQueue.peek().at < e.mono(now)-int64(tombstoneRetention) {
 		old := e.tombQueue.peek()
 		e.tombQueue.pop()
-		if e.tombstones[old.key] == old.stamp {
+		if e.tombstones[old.key] == old {
 			delete(e.tombstones, old.key)
 		}
 	}

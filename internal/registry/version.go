@@ -51,7 +51,7 @@ func contentHash(r *Record) uint64 {
 	h := sha256.New()
 	for _, s := range []string{
 		r.App, r.ID, r.HostName, r.IPAddr, r.VIP, r.SecureVIP, r.DataCenter.Name, r.AppGroup, r.SID, r.ASG,
-		r.HomePageURL, r.StatusPageURL, r.HealthCheckURL, r.SecureHealthURL,
+		r.HomePageURL, r.StatusPageURL, r.HealthCheckURL, r.SecureHealthURL, r.From,
 	} {
 		writeString(h, s)
 	}

@@ -102,6 +102,9 @@ func TestR05_idsMayHoldAnything(t *testing.T) {
 	r.want(200, http.MethodPut, "/eureka/apps/DEMO/demo/192.0.2.11:8080?status=UP")
 	r.want(200, http.MethodPut, "/eureka/apps/DEMO/demo/192.0.2.11:8080/status?value=DOWN")
 	r.want(200, http.MethodPut, "/eureka/apps/DEMO/local%20host/metadata?a=1")
+	r.want(200, http.MethodPut, "/eureka/apps/DEMO/local+host?status=UP") // a .NET client's blank
+	r.register("DEMO", "local+host", "UP", 1)
+	r.want(200, http.MethodDelete, "/eureka/apps/DEMO/local+host")
 	r.want(404, http.MethodDelete, "/eureka/apps/DEMO/zone%2Fa")
 	r.want(200, http.MethodDelete, "/eureka/apps/DEMO/zone%252Fa")
 	r.want(200, http.MethodDelete, "/eureka/apps/DEMO/http%3A%2F%2F192.0.2.10%3A8080")

@@ -55,6 +55,10 @@ func endpoints() [resourceCount]endpoint {
 		toVIP:          {name: "vip", list: true, operations: map[string]operation{get: read((*server).byVIP)}},
 		toSecureVIP:    {name: "svip", list: true, operations: map[string]operation{get: read((*server).bySecureVIP)}},
 		toASG:          {name: "asg", operations: map[string]operation{put: {(*server).accept, []int{http.StatusOK}}}},
+		toBatch: {name: "batch", operations: map[string]operation{
+			post: {(*server).replicate, []int{http.StatusOK, http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound}},
+		}},
+		toServerStatus: {name: "server", operations: map[string]operation{get: read((*server).status)}},
 	}
 	for i := range all {
 		all[i].allow = allowed(all[i].operations)

@@ -13,6 +13,9 @@ type Limits struct {
 	// decompression. Larger ones are answered 413. Usual bodies have 1 to 2 KiB;
 	// the default of 128 KiB leaves room for long metadata.
 	MaxBodyBytes int64
+	// MaxBatchBytes is MaxBodyBytes for what a peer sends at a time, at most 250
+	// changes if it is a reference server. Default 8 MiB.
+	MaxBatchBytes int64
 	// MaxURLBytes bounds path and query, which carry ids and metadata. Longer
 	// ones are answered 414. Default 32 KiB.
 	MaxURLBytes int
@@ -48,6 +51,7 @@ type Limits struct {
 // withDefaults returns the limits with every zero field set.
 func (l Limits) withDefaults() Limits {
 	defaultTo(&l.MaxBodyBytes, 128<<10)
+	defaultTo(&l.MaxBatchBytes, 8<<20)
 	defaultTo(&l.MaxURLBytes, 32<<10)
 	defaultTo(&l.MaxHeaderBytes, 64<<10)
 	defaultTo(&l.MaxLists, 8192)

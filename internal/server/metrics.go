@@ -17,6 +17,7 @@ const (
 	refusedClosed  = "closed"  // the start gate is closed
 	refusedBrowser = "browser" // a write that a web page sent
 	refusedURL     = "url"     // the URL is too long
+	refusedPeer    = "peer"    // a batch from somebody who is no peer
 )
 
 // metrics measure the API. Labels are bounded: routes are resources, not paths,
@@ -74,7 +75,7 @@ func (m *metrics) initialise(endpoints *[resourceCount]endpoint) {
 			}
 		}
 	}
-	for _, reason := range []string{refusedBusy, refusedClosed, refusedBrowser, refusedURL} {
+	for _, reason := range []string{refusedBusy, refusedClosed, refusedBrowser, refusedURL, refusedPeer} {
 		m.refused.WithLabelValues(reason)
 	}
 	for f := range eureka.Format(eureka.Formats) {

@@ -16,7 +16,7 @@ import (
 func (s *server) readInstance(c *call) (eureka.Instance, error) {
 	buf := s.bodies.buffer()
 	defer s.bodies.recycle(buf)
-	if err := s.readBody(c, buf); err != nil {
+	if err := s.readBody(c, buf, s.limits.MaxBodyBytes); err != nil {
 		return eureka.Instance{}, fmt.Errorf("reading the body: %w", err)
 	}
 	in, err := eureka.DecodeInstance(buf.Bytes())
@@ -31,8 +31,7 @@ func (s *server) readInstance(c *call) (eureka.Instance, error) {
 
 // readBody reads the body into buf, unpacked if it is packed. The limit holds for
 // both forms, so a small body cannot grow large.
-func (s *server) readBody(c *call, buf *bytes.Buffer) error {
-	limit := s.limits.MaxBodyBytes
+func (s *server) readBody(c *call, buf *bytes.Buffer, limit int64) error {
 	if c.r.ContentLength > limit {
 		return errTooLarge
 	}

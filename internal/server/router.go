@@ -28,6 +28,8 @@ const (
 	toVIP
 	toSecureVIP
 	toASG
+	toBatch
+	toServerStatus
 	resourceCount
 )
 
@@ -94,6 +96,10 @@ func matchResource(path string) route {
 		return matchNamed(toSecureVIP, rest)
 	case "asg":
 		return matchNamed(toASG, rest)
+	case "peerreplication":
+		return matchOnly(toBatch, rest, "batch")
+	case "status":
+		return matchOnly(toServerStatus, rest, "")
 	}
 	return route{}
 }
@@ -105,6 +111,14 @@ func matchNamed(to resource, rest string) route {
 		return route{}
 	}
 	return route{to: to, id: unescape(name)}
+}
+
+// matchOnly takes nothing but the given name, "" for none.
+func matchOnly(to resource, rest, name string) route {
+	if trimTail(rest) != name {
+		return route{}
+	}
+	return route{to: to}
 }
 
 // matchApps takes apart what follows apps. Everything after the application is

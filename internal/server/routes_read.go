@@ -65,7 +65,7 @@ func (s *server) oneApp(c *call) {
 }
 
 func (s *server) oneInstance(c *call) {
-	s.one(c, s.opts.Registry.Snapshot().Get(c.key()))
+	s.one(c, s.opts.Registry.Snapshot().Get(s.key(c)))
 }
 
 // firstByID answers with the first instance of that id in any application.

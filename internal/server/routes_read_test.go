@@ -112,7 +112,7 @@ func TestReads_ofOne(t *testing.T) {
 	}
 	for _, target := range []string{
 		"/eureka/apps/none", "/eureka/apps/demo-web/DEMO-1", "/eureka/instances/DEMO-1", "/eureka/apps/ALL_APPS",
-		"/eureka/nothing", "/", "/eureka/status", "/eureka/lastn", "/eureka/peerreplication/batch", "/metrics", "/debug/pprof/", "/env",
+		"/eureka/nothing", "/", "/eureka/statuses", "/eureka/lastn", "/eureka/peerreplication", "/metrics", "/debug/pprof/", "/env",
 	} {
 		r.want(http.StatusNotFound, http.MethodGet, target)
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/kureka/kureka/internal/eureka"
 	"github.com/kureka/kureka/internal/registry"
@@ -32,11 +33,11 @@ func (s *server) renew(c *call) {
 			beat.Dirty, beat.HasDirty = dirty, true
 		}
 	}
-	c.answer(s.opts.Registry.Renew(c.now, s.source(c), c.key(), beat), http.StatusOK)
+	c.answer(s.opts.Registry.Renew(c.now, s.source(c), s.key(c), beat), http.StatusOK)
 }
 
 func (s *server) cancel(c *call) {
-	c.answer(s.opts.Registry.Cancel(c.now, s.source(c), c.key()), http.StatusOK)
+	c.answer(s.opts.Registry.Cancel(c.now, s.source(c), s.key(c)), http.StatusOK)
 }
 
 // setOverride pins the status. The protocol's word for "no override" is UNKNOWN,
@@ -46,7 +47,7 @@ func (s *server) cancel(c *call) {
 func (s *server) setOverride(c *call) {
 	switch status := registry.ParseStatus(param(c.r.URL.RawQuery, "value")); status {
 	case registry.None:
-		if s.opts.Registry.Snapshot().Get(c.key()) == nil {
+		if s.opts.Registry.Snapshot().Get(s.key(c)) == nil {
 			c.empty(http.StatusNotFound)
 			return
 		}
@@ -54,25 +55,25 @@ func (s *server) setOverride(c *call) {
 	case registry.Unknown:
 		s.clearOverride(c)
 	default:
-		c.answer(s.opts.Registry.SetOverride(c.now, s.source(c), c.key(), status), http.StatusOK)
+		c.answer(s.opts.Registry.SetOverride(c.now, s.source(c), s.key(c), status), http.StatusOK)
 	}
 }
 
 // clearOverride restores the client's own status. The status that some clients
 // suggest for the time after is not needed: the client's own is known.
 func (s *server) clearOverride(c *call) {
-	c.answer(s.opts.Registry.ClearOverride(c.now, s.source(c), c.key()), http.StatusOK)
+	c.answer(s.opts.Registry.ClearOverride(c.now, s.source(c), s.key(c)), http.StatusOK)
 }
 
 // putMetadata merges the query's parameters into the metadata. What it results
 // in must still be something that could have been registered.
 func (s *server) putMetadata(c *call) {
 	added := pairs(c.r.URL.RawQuery)
-	if !s.fits(c.key(), added) {
+	if !s.fits(s.key(c), added) {
 		c.empty(http.StatusRequestEntityTooLarge)
 		return
 	}
-	c.answer(s.opts.Registry.PutMetadata(c.now, s.source(c), c.key(), added), http.StatusOK)
+	c.answer(s.opts.Registry.PutMetadata(c.now, s.source(c), s.key(c), added), http.StatusOK)
 }
 
 // fits reports whether the instance's metadata stays within the bounds of a
@@ -100,7 +101,7 @@ func (s *server) accept(c *call) { c.empty(http.StatusOK) }
 // answered like any other request: it has nobody to complain to.
 func (c *call) answer(outcome registry.Outcome, done int) {
 	switch outcome {
-	case registry.Done, registry.Fenced:
+	case registry.Done, registry.Fenced, registry.Stale:
 		c.empty(done)
 	case registry.NotFound, registry.Newer:
 		c.empty(http.StatusNotFound)
@@ -109,4 +110,16 @@ func (c *call) answer(outcome registry.Outcome, done int) {
 	}
 }
 
-func (c *call) key() registry.Key { return registry.Key{App: c.app, ID: c.id} }
+// key returns the instance that the path names. One client writes a blank as "+",
+// which counts only if nobody is called that.
+func (s *server) key(c *call) registry.Key {
+	key := registry.Key{App: c.app, ID: c.id}
+	if !strings.Contains(c.id, "+") {
+		return key
+	}
+	snap, blank := s.opts.Registry.Snapshot(), registry.Key{App: c.app, ID: strings.ReplaceAll(c.id, "+", " ")}
+	if snap.Get(key) == nil && snap.Get(blank) != nil {
+		return blank
+	}
+	return key
+}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -49,6 +50,9 @@ type Options struct {
 	// TrustedProxies are the addresses of reverse proxies. A request from one of
 	// them has an unknown source.
 	TrustedProxies []netip.Prefix
+	// Peers are the addresses of Eureka servers that may tell what their clients did.
+	// Empty means that there is no such endpoint.
+	Peers []netip.Prefix
 	// Prefixes are the base paths, DefaultPrefixes if empty.
 	Prefixes []string
 }
@@ -62,6 +66,7 @@ func New(opts Options) (http.Handler, error) {
 	limits := opts.Limits.withDefaults()
 	s := &server{
 		opts:      opts,
+		started:   opts.Clock(),
 		limits:    limits,
 		router:    newRouter(opts.Prefixes),
 		endpoints: endpoints(),
@@ -82,6 +87,7 @@ func New(opts Options) (http.Handler, error) {
 
 type server struct {
 	opts          Options
+	started       time.Time
 	limits        Limits
 	router        router
 	endpoints     [resourceCount]endpoint
@@ -173,12 +179,14 @@ func (s *server) source(c *call) netip.Addr {
 		return netip.Addr{}
 	}
 	addr := from.Addr().Unmap().WithZone("")
-	for _, proxy := range s.opts.TrustedProxies {
-		if proxy.Contains(addr) {
-			return netip.Addr{}
-		}
+	if within(s.opts.TrustedProxies, addr) {
+		return netip.Addr{}
 	}
 	return addr
+}
+
+func within(ranges []netip.Prefix, addr netip.Addr) bool {
+	return slices.ContainsFunc(ranges, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
 // fromBrowser reports whether a web page sent the request. No Eureka client sets
