@@ -59,7 +59,7 @@ func (p *player) play(ctx context.Context, steps []step) (*problem, error) {
 	if err := p.reference.reset(ctx); err != nil {
 		return nil, err
 	}
-	g := &game{player: p, kureka: ready.server, listing: &document{}, abandoned: map[key]bool{}, deltas: map[string]delta{}}
+	g := &game{player: p, kureka: ready.server, listing: &document{}, abandoned: map[key]bool{}, seen: map[key]bool{}, lasting: map[key]bool{}, deltas: map[string]delta{}}
 	for i := range steps {
 		if g.over {
 			break
@@ -83,6 +83,8 @@ type game struct {
 	kureka    *server
 	listing   *document // what both listed last
 	abandoned map[key]bool
+	seen      map[key]bool     // instances that Kureka has listed
+	lasting   map[key]bool     // explained by a lasting rule
 	over      bool             // the servers differ for good, as a rule allows
 	deltas    map[string]delta // Kureka's last, by form
 }
@@ -104,13 +106,14 @@ func (g *game) step(ctx context.Context, st *step) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{step: st, ref: ref, got: got, before: g.listing.instances}
+	w := &world{step: st, ref: ref, got: got, before: g.listing.instances, seen: g.seen, lasting: g.lasting}
 	detail := faults(st, got, g.listing)
 	if st.kind == readDelta {
 		ref.doc, got.doc = ref.doc.without(g.abandoned), got.doc.without(g.abandoned)
 	}
 	detail = append(detail, g.versionFault(st, got)...)
-	detail = append(detail, g.unexplained(w, compareAnswers(ref, got))...)
+	left, _ := g.unexplained(w, compareAnswers(ref, got))
+	detail = append(detail, left...)
 	if !st.writes() || len(detail) > 0 {
 		return detail, nil
 	}
@@ -132,16 +135,19 @@ func (g *game) settle(ctx context.Context, w *world) ([]string, error) {
 		for _, k := range ref.doc.order {
 			delete(g.abandoned, k)
 		}
-		diffs := compareInstances(ref.doc, got.doc)
-		detail := append(faults(list, got, got.doc), g.unexplained(w, diffs)...)
-		if len(detail) > 0 || len(diffs) == 0 {
+		left, apart := g.unexplained(w, compareInstances(ref.doc, got.doc))
+		detail := append(faults(list, got, got.doc), left...)
+		for _, k := range got.doc.order {
+			g.seen[k] = true
+		}
+		if len(detail) > 0 || len(apart) == 0 {
 			g.listing = ref.doc
 			return detail, nil
 		}
-		for _, d := range diffs {
-			g.abandoned[d.key] = true // also from the delta, in which they stay as deleted
-			gone := &step{kind: cancel, method: http.MethodDelete, target: instancePath(d.key, ""), header: http.Header{}}
-			if strings.Contains(d.key.id, "/") { // the reference has no path for it
+		for k := range apart {
+			g.abandoned[k] = true // also from the delta, in which they stay as deleted
+			gone := &step{kind: cancel, method: http.MethodDelete, target: instancePath(k, ""), header: http.Header{}}
+			if strings.Contains(k.id, "/") { // the reference has no path for it
 				g.over = true
 				return nil, nil
 			}
@@ -153,21 +159,27 @@ func (g *game) settle(ctx context.Context, w *world) ([]string, error) {
 	return []string{"what a rule let differ could not be removed"}, nil
 }
 
-// unexplained returns the differences that no rule explains and counts the rules
-// that explained the others.
-func (g *game) unexplained(w *world, diffs []difference) []string {
-	var left []string
+// unexplained returns the differences that no rule explains, counts the rules that
+// explained the others, and returns the instances that are apart now.
+func (g *game) unexplained(w *world, diffs []difference) (left []string, apart map[key]bool) {
+	apart = map[key]bool{}
 next:
 	for _, d := range diffs {
 		for _, r := range g.rules {
-			if r.explains(w, d) {
-				g.fired[r.name]++
-				continue next
+			if !r.explains(w, d) {
+				continue
 			}
+			g.fired[r.name]++
+			if r.lasting {
+				g.lasting[d.key] = true
+			} else {
+				apart[d.key] = true
+			}
+			continue next
 		}
 		left = append(left, d.String())
 	}
-	return left
+	return left, apart
 }
 
 // versionFault checks that the version of Kureka's delta changes with its

@@ -11,6 +11,7 @@ import (
 type rule struct {
 	name     string
 	explains func(w *world, d difference) bool
+	lasting  bool // the difference stays and says nothing about what follows
 }
 
 // world is what a rule can look at: the step, both answers, and what both
@@ -19,6 +20,8 @@ type world struct {
 	step     *step
 	ref, got answer
 	before   map[key]fields
+	seen     map[key]bool // instances that Kureka has listed
+	lasting  map[key]bool // instances that a lasting rule lets differ
 }
 
 // rules are asked in this order; the first that explains a difference counts.
@@ -29,19 +32,17 @@ func rules() []rule {
 // stateRules explain what the servers list after a write.
 func stateRules() []rule {
 	return []rule{
-		{"slashes-in-ids", (*world).slashesInIDs},
-		{"registration-replaces", (*world).registrationReplaces},
-		{"out-of-service-is-a-client-status", (*world).outOfServiceIsAClientStatus},
-		{"unknown-hides-no-override", (*world).unknownHidesNoOverride},
-		{"repeating-changes-nothing", (*world).repeatingChangesNothing},
-		{"known-instances-are-modified", (*world).knownInstancesAreModified},
-		{"heartbeat-heals", (*world).heartbeatHeals},
-		{"override-of-the-same-status", (*world).overrideOfTheSameStatus},
-		{"override-unknown-clears", (*world).overrideUnknownClears},
-		{"clearing-shows-the-client-status", (*world).clearingShowsTheClientStatus},
-		{"timestamp-is-the-clients", (*world).timestampIsTheClients},
-		{"metadata-is-a-modification", (*world).metadataIsAModification},
-		{"deleted-entries-are-short-and-up", (*world).deletedEntriesAreShortAndUp},
+		{name: "slashes-in-ids", explains: (*world).slashesInIDs},
+		{name: "known-instances-are-modified", explains: (*world).knownInstancesAreModified, lasting: true},
+		{name: "registration-replaces", explains: (*world).registrationReplaces},
+		{name: "out-of-service-is-a-client-status", explains: (*world).outOfServiceIsAClientStatus},
+		{name: "unknown-hides-no-override", explains: (*world).unknownHidesNoOverride},
+		{name: "heartbeat-heals", explains: (*world).heartbeatHeals},
+		{name: "override-of-the-same-status", explains: (*world).overrideOfTheSameStatus},
+		{name: "override-unknown-clears", explains: (*world).overrideUnknownClears},
+		{name: "clearing-shows-the-client-status", explains: (*world).clearingShowsTheClientStatus},
+		{name: "timestamp-is-the-clients", explains: (*world).timestampIsTheClients},
+		{name: "deleted-entries-are-short-and-up", explains: (*world).deletedEntriesAreShortAndUp},
 	}
 }
 
@@ -78,6 +79,11 @@ func (w *world) slashesInIDs(d difference) bool {
 	return w.step.tags["slash"] && w.step.kind != register && (d.what == codes && d.reference == "400" || d.key == w.step.key)
 }
 
+func (w *world) knownInstancesAreModified(d difference) bool {
+	again := w.seen[d.key] && (w.step.kind == register || w.step.kind == annotate)
+	return d.what == wireAction && d.reference == textAdded && d.kureka == textModified && (again || w.lasting[d.key])
+}
+
 func (w *world) registrationReplaces(d difference) bool {
 	before, known := w.before[d.key]
 	return w.step.kind == register && known && w.step.sent && w.step.ms < before.dirty()
@@ -93,14 +99,6 @@ func (w *world) outOfServiceIsAClientStatus(d difference) bool {
 
 func (w *world) unknownHidesNoOverride(d difference) bool {
 	return w.step.kind == register && isStatus(d) && d.reference == textUnknown && d.kureka == w.before[d.key].override()
-}
-
-func (w *world) repeatingChangesNothing(d difference) bool {
-	return w.step.kind == register && d.what == wireAction && d.reference == textAdded && d.kureka == w.before[d.key][wireAction]
-}
-
-func (w *world) knownInstancesAreModified(d difference) bool {
-	return w.step.kind == register && d.what == wireAction && d.reference == textAdded && d.kureka == textModified
 }
 
 func (w *world) heartbeatHeals(d difference) bool {
@@ -133,10 +131,6 @@ func (w *world) clearingShowsTheClientStatus(d difference) bool {
 func (w *world) timestampIsTheClients(d difference) bool {
 	return (w.step.kind == pin || w.step.kind == unpin) && d.what == wireDirty &&
 		d.reference == "text "+strconv.FormatInt(w.step.ms, 10) && d.kureka == w.before[d.key][d.what]
-}
-
-func (w *world) metadataIsAModification(d difference) bool {
-	return w.step.kind == annotate && d.what == wireAction && d.reference == textAdded && d.kureka == textModified
 }
 
 func (w *world) deletedEntriesAreShortAndUp(d difference) bool {

@@ -5,9 +5,9 @@ import "strings"
 // answerRules explain answers that differ although the servers list the same.
 func answerRules() []rule {
 	return []rule{
-		{"unknown-is-a-status", (*world).unknownIsAStatus},
-		{"xml-tells-the-true-status", (*world).xmlTellsTheTrueStatus},
-		{"compact-without-extra-keys", (*world).compactWithoutExtraKeys},
+		{name: "unknown-is-a-status", explains: (*world).unknownIsAStatus},
+		{name: "xml-tells-the-true-status", explains: (*world).xmlTellsTheTrueStatus},
+		{name: "compact-without-extra-keys", explains: (*world).compactWithoutExtraKeys},
 	}
 }
 

@@ -18,17 +18,17 @@ var lenient = []string{
 // differently.
 func bodyRules() []rule {
 	return []rule{
-		{"bodies-of-real-clients", (*world).bodiesOfRealClients},
-		{"port-numbers-are-checked", (*world).portNumbersAreChecked},
-		{"text-after-the-end", (*world).textAfterTheEnd},
-		{"refusals-say-more", (*world).refusalsSayMore},
-		{"every-instance-has-an-id", (*world).everyInstanceHasAnID},
-		{"overrides-are-set-by-their-own-call", (*world).overridesAreSetByTheirOwnCall},
-		{"metadata-is-flat-and-textual", (*world).metadataIsFlatAndTextual},
-		{"country-zero-is-the-default", (*world).countryZeroIsTheDefault},
-		{"groups-are-upper-case", (*world).groupsAreUpperCase},
-		{"unreadable-timestamps-are-ignored", (*world).unreadableTimestampsAreIgnored},
-		{"status-in-any-case", (*world).statusInAnyCase},
+		{name: "bodies-of-real-clients", explains: (*world).bodiesOfRealClients},
+		{name: "port-numbers-are-checked", explains: (*world).portNumbersAreChecked},
+		{name: "text-after-the-end", explains: (*world).textAfterTheEnd},
+		{name: "refusals-say-more", explains: (*world).refusalsSayMore},
+		{name: "every-instance-has-an-id", explains: (*world).everyInstanceHasAnID},
+		{name: "overrides-are-set-by-their-own-call", explains: (*world).overridesAreSetByTheirOwnCall},
+		{name: "metadata-is-flat-and-textual", explains: (*world).metadataIsFlatAndTextual},
+		{name: "country-zero-is-the-default", explains: (*world).countryZeroIsTheDefault},
+		{name: "groups-are-upper-case", explains: (*world).groupsAreUpperCase},
+		{name: "unreadable-timestamps-are-ignored", explains: (*world).unreadableTimestampsAreIgnored},
+		{name: "status-in-any-case", explains: (*world).statusInAnyCase},
 	}
 }
 
