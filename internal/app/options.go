@@ -200,14 +200,7 @@ func (o *Options) Validate() error {
 	if _, err := o.gate(); err != nil {
 		errs = append(errs, err)
 	}
-	for flag, texts := range o.ranges() {
-		if _, err := prefixes(flag, texts); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	if err := o.validateSecurity(); err != nil {
-		errs = append(errs, err)
-	}
+	errs = append(errs, o.validateRanges(), o.validateSecurity())
 	for _, s := range []struct{ flag, value string }{{"dashboard", o.Dashboard}, {"prober", o.Prober}} {
 		if s.value != DashboardOn && s.value != DashboardOff {
 			errs = append(errs, fmt.Errorf("--%s %q: want On or Off", s.flag, s.value))
@@ -248,9 +241,11 @@ func (o *Options) gate() (time.Duration, error) {
 	return d, nil
 }
 
-// ranges are the flags that name addresses or ranges.
-func (o *Options) ranges() map[string][]string {
-	return map[string][]string{"trusted-proxies": o.TrustedProxies, "replication-peers": o.ReplicationPeers}
+// validateRanges returns what is wrong with the flags that name addresses.
+func (o *Options) validateRanges() error {
+	_, proxies := prefixes("trusted-proxies", o.TrustedProxies)
+	_, peers := prefixes("replication-peers", o.ReplicationPeers)
+	return errors.Join(proxies, peers)
 }
 
 // prefixes reads the addresses or ranges of a flag.

@@ -29,7 +29,7 @@ func (g *generator) registration() step {
 		s.body = bodyXML(fields)
 		return s
 	}
-	s.header.Set("Content-Type", "application/json")
+	s.header.Set("Content-Type", mediaJSON)
 	if g.oneIn(7) {
 		odd := pick(g, oddBodies)
 		s.tags[odd.name] = true

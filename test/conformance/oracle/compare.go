@@ -55,6 +55,7 @@ func compareAnswers(ref, got answer) []difference {
 	differ(extras, strings.Join(ref.doc.extra, " "), strings.Join(got.doc.extra, " "))
 	differ("applications", strings.Join(ref.doc.apps, " "), strings.Join(got.doc.apps, " "))
 	differ("hash", ref.doc.hash, got.doc.hash)
+	differ("results", strings.Join(ref.doc.results, " "), strings.Join(got.doc.results, " "))
 	return append(all, compareInstances(ref.doc, got.doc)...)
 }
 
@@ -107,7 +108,7 @@ func compareKeys(a, b key) int {
 func faults(st *step, got answer, listing *document) []string {
 	var all []string
 	fault := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	explained := got.code == http.StatusBadRequest || got.code == http.StatusOK && !st.writes()
+	explained := got.code == http.StatusBadRequest || got.code == http.StatusOK && (!st.writes() || st.tags[inBatch])
 	switch {
 	case got.err != nil:
 		fault("the answer cannot be read: %v", got.err)

@@ -21,6 +21,7 @@ type document struct {
 	hash      string
 	extra     []string // keys beside the known ones
 	apps      []string // names, sorted
+	results   []string // of a batch
 	instances map[key]fields
 	order     []key
 }
@@ -35,7 +36,7 @@ func parse(contentType string, body []byte, since int64) (*document, error) {
 	var root any
 	var err error
 	switch {
-	case strings.HasPrefix(contentType, "application/json"):
+	case strings.HasPrefix(contentType, mediaJSON):
 		dec := json.NewDecoder(bytes.NewReader(body))
 		dec.UseNumber()
 		err = dec.Decode(&root)
@@ -68,6 +69,8 @@ func (d *document) read(root any, since int64) error {
 			return d.readApp(value, since)
 		case "instance":
 			return d.readInstance(value, "", since)
+		case "responseList":
+			return d.readResults(value, since)
 		}
 	}
 	return fmt.Errorf("root %q", d.root)

@@ -24,7 +24,7 @@ var (
 	vips     = []string{"", "orders", "Orders", "orders,billing:8080", "billing:8080"}
 	statuses = []status{"UP", "UP", "UP", "DOWN", "STARTING", "OUT_OF_SERVICE", "UNKNOWN"}
 	stamps   = []int64{1000, 2000, 2000, 2000, 2000, 2000, 2000, 3000}
-	accepts  = []string{"application/json", "application/json", "application/xml", "", "*/*", "text/html, application/json;q=0.1"}
+	accepts  = []string{mediaJSON, mediaJSON, "application/xml", "", "*/*", "text/html, application/json;q=0.1"}
 )
 
 func pick[T any](g *generator, from []T) T { return from[g.r.IntN(len(from))] }
@@ -42,6 +42,9 @@ func (g *generator) sequence(n int) []step {
 		if next.kind == register && g.oneIn(6) {
 			next = lastRegistration(steps)
 		}
+		if g.oneIn(6) {
+			next, _ = batched(next)
+		}
 		steps = append(steps, next)
 	}
 	return steps
@@ -50,7 +53,7 @@ func (g *generator) sequence(n int) []step {
 // lastRegistration is what a client sends again that was told to.
 func lastRegistration(steps []step) step {
 	for _, s := range slices.Backward(steps) {
-		if s.kind == register {
+		if s.kind == register && !s.tags[inBatch] {
 			return s
 		}
 	}
@@ -95,7 +98,7 @@ func (g *generator) plain(what kind, method, rest string) step {
 		s.tags["slash"] = true
 	}
 	if g.oneIn(4) { // what some transports send along
-		s.header.Set("Content-Type", "application/json")
+		s.header.Set("Content-Type", mediaJSON)
 		if method == http.MethodPut {
 			s.body = "{}"
 		}

@@ -32,3 +32,5 @@ const (
 	textAdded    = "text ADDED"
 	textModified = "text MODIFIED"
 )
+
+const mediaJSON = "application/json"

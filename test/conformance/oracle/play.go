@@ -59,7 +59,7 @@ func (p *player) play(ctx context.Context, steps []step) (*problem, error) {
 	if err := p.reference.reset(ctx); err != nil {
 		return nil, err
 	}
-	g := &game{player: p, kureka: ready.server, listing: &document{}, abandoned: map[key]bool{}, seen: map[key]bool{}, lasting: map[key]bool{}, deltas: map[string]delta{}}
+	g := &game{player: p, kureka: ready.server, listing: &document{}, abandoned: map[key]bool{}, seen: map[key]bool{}, lasting: map[key]bool{}, deltas: map[string]*document{}}
 	for i := range steps {
 		if g.over {
 			break
@@ -83,10 +83,10 @@ type game struct {
 	kureka    *server
 	listing   *document // what both listed last
 	abandoned map[key]bool
-	seen      map[key]bool     // instances that Kureka has listed
-	lasting   map[key]bool     // explained by a lasting rule
-	over      bool             // the servers differ for good, as a rule allows
-	deltas    map[string]delta // Kureka's last, by form
+	seen      map[key]bool         // instances that Kureka has listed
+	lasting   map[key]bool         // explained by a lasting rule
+	over      bool                 // the servers differ for good, as a rule allows
+	deltas    map[string]*document // Kureka's last, by form
 }
 
 // both asks both servers.
@@ -123,7 +123,7 @@ func (g *game) step(ctx context.Context, st *step) ([]string, error) {
 // settle compares what both list after a write, and removes from both what a
 // rule lets differ, so that nothing can hide behind it.
 func (g *game) settle(ctx context.Context, w *world) ([]string, error) {
-	list := &step{kind: readAll, method: http.MethodGet, target: "/apps", accept: "application/json", header: http.Header{}}
+	list := &step{kind: readAll, method: http.MethodGet, target: "/apps", accept: mediaJSON, header: http.Header{}}
 	for range 2 {
 		ref, got, err := g.both(ctx, list)
 		if err != nil {
@@ -189,15 +189,12 @@ func (g *game) versionFault(st *step, got answer) []string {
 		return nil
 	}
 	form := got.contentType + " " + st.header.Get("X-Eureka-Accept")
-	before, now := g.deltas[form], delta{got.doc.value(), string(got.body)}
-	g.deltas[form] = now
-	if before.version == now.version && before.text != now.text {
-		return []string{"the delta changed and its version " + now.version + " did not"}
+	before := g.deltas[form]
+	g.deltas[form] = got.doc
+	if before != nil && before.version == got.doc.version && len(compareInstances(before, got.doc)) > 0 {
+		return []string{"the delta changed and its version " + got.doc.value() + " did not"}
 	}
 	return nil
 }
-
-// delta is one form of the delta as Kureka answered it.
-type delta struct{ version, text string }
 
 func (d *document) value() string { return strings.TrimPrefix(d.version, "text ") }

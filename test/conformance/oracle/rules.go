@@ -32,6 +32,7 @@ func rules() []rule {
 // stateRules explain what the servers list after a write.
 func stateRules() []rule {
 	return []rule{
+		{name: "copies-are-compared", explains: (*world).copiesAreCompared},
 		{name: "slashes-in-ids", explains: (*world).slashesInIDs},
 		{name: "known-instances-are-modified", explains: (*world).knownInstancesAreModified, lasting: true},
 		{name: "registration-replaces", explains: (*world).registrationReplaces},

@@ -12,6 +12,9 @@ func answerRules() []rule {
 }
 
 func (w *world) unknownIsAStatus(d difference) bool {
+	if w.step.tags[inBatch] && w.step.kind == heartbeat && w.before[w.step.key][wireStatus] == textUnknown {
+		return d.what == "results" && d.reference == "number 404" && d.kureka != d.reference || d.what == presence && d.key == w.step.key
+	}
 	return w.step.kind == heartbeat && d.what == codes && d.reference == "404" && d.kureka == "200" && w.before[w.step.key][wireStatus] == textUnknown
 }
 

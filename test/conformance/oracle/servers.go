@@ -93,7 +93,7 @@ func startReference(ctx context.Context, jar string) (*server, error) {
 // startKureka starts an empty Kureka.
 func startKureka(ctx context.Context, program string) (*server, error) {
 	return start(ctx, regexp.MustCompile(`"for":"Eureka API","address":"([^"]+)"`), "http://", program, "standalone",
-		"--registry-bind-address", "127.0.0.1:0", "--metrics-bind-address", "0", "--health-probe-bind-address", "0", "--start-gate", "Off")
+		"--registry-bind-address", "127.0.0.1:0", "--metrics-bind-address", "0", "--health-probe-bind-address", "0", "--start-gate", "Off", "--replication-peers", "127.0.0.1")
 }
 
 // ask plays a step. Since is the time from which a timestamp counts as made up.
