@@ -23,7 +23,7 @@ func TestPodEvidence(t *testing.T) {
 			UID: "u1", Namespace: "ns", Name: "a", CreationTimestamp: metav1.NewTime(time.Unix(1_600_000_000, 0)),
 			OwnerReferences: []metav1.OwnerReference{{UID: "other"}, {UID: "rs", Controller: &yes}},
 			Labels:          map[string]string{"app": "a"},
-			Annotations:     map[string]string{"kureka.dev/app": "a", "metadata.kureka.dev/x": "y", "example.com/other": "z"},
+			Annotations:     map[string]string{"kureka.dev/app": "a", "metadata.kureka.dev/x": "y", "example.com/other": "z", "kureka.dev/drain-report": "{}"},
 		},
 		Spec: corev1.PodSpec{
 			NodeName: "n1", Hostname: "a-0", Subdomain: "web",

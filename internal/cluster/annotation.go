@@ -51,9 +51,12 @@ var (
 // ReasonAnnotationInvalid tells of an annotation that cannot be used.
 const ReasonAnnotationInvalid = "AnnotationInvalid"
 
-// IsPodAnnotation reports whether an annotation of a pod is for Kureka.
+// drainPrefix begins what the webhook writes.
+const drainPrefix = annotationPrefix + "drain"
+
+// IsPodAnnotation reports whether an annotation of a pod is for this package.
 func IsPodAnnotation(key string) bool {
-	return strings.HasPrefix(key, annotationPrefix) || strings.HasPrefix(key, metadataPrefix)
+	return strings.HasPrefix(key, annotationPrefix) && !strings.HasPrefix(key, drainPrefix) || strings.HasPrefix(key, metadataPrefix)
 }
 
 // setting is an annotation that a listing is made of.
