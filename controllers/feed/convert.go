@@ -76,19 +76,7 @@ func conditionTrue(p *corev1.Pod, kind corev1.PodConditionType) bool {
 
 func containerEvidence(c *corev1.Container, statuses []corev1.ContainerStatus) evidence.Container {
 	out := evidence.Container{Name: c.Name}
-	var names []string
-	named := false
-	for _, port := range c.Ports {
-		tcp := port.Protocol == "" || port.Protocol == corev1.ProtocolTCP
-		if tcp && port.ContainerPort > 0 && port.ContainerPort <= 65535 {
-			out.Ports = append(out.Ports, uint16(port.ContainerPort))
-			names = append(names, port.Name)
-			named = named || port.Name != ""
-		}
-	}
-	if named {
-		out.PortNames = names
-	}
+	out.Ports, out.PortNames = portEvidence(c)
 	for _, s := range statuses {
 		if s.Name != c.Name {
 			continue
@@ -104,6 +92,23 @@ func containerEvidence(c *corev1.Container, statuses []corev1.ContainerStatus) e
 		}
 	}
 	return out
+}
+
+// portEvidence returns the TCP ports of a container and, if any has one, their names.
+func portEvidence(c *corev1.Container) (ports []uint16, names []string) {
+	named := false
+	for _, port := range c.Ports {
+		tcp := port.Protocol == "" || port.Protocol == corev1.ProtocolTCP
+		if tcp && port.ContainerPort > 0 && port.ContainerPort <= 65535 {
+			ports = append(ports, uint16(port.ContainerPort))
+			names = append(names, port.Name)
+			named = named || port.Name != ""
+		}
+	}
+	if !named {
+		names = nil
+	}
+	return ports, names
 }
 
 // addressed keeps the annotations of a pod that are for Kureka.

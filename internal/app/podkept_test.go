@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -225,6 +226,49 @@ func images() *v1alpha1.EurekaRegistration {
 	}
 }
 
+// comparesEverywhere looks at the first pod as clients read it, in lists and deltas,
+// as JSON and XML.
+func (s *shop) comparesEverywhere(id string) {
+	s.t.Helper()
+	want := listed{
+		ID: id, Host: "10.99.1.1", IP: "10.99.1.1", Status: "UP", VIP: "images", Health: "http://10.99.1.1:8080/healthz",
+		Metadata: map[string]string{"zone": "eu-1", "team": "media", "version": "v7"},
+	}
+	want.Port.Number, want.Port.Enabled = 8080, "true"
+	for _, path := range []string{"/eureka/apps", "/eureka/apps/delta"} {
+		i := s.find(path, id)
+		if i == nil {
+			s.t.Fatalf("%s lacks it: %s", path, s.read(path, "application/json"))
+		}
+		got := *i
+		got.Action = ""
+		if d := cmp.Diff(want, got); d != "" {
+			s.t.Errorf("%s (-want +got)\n%s", path, d)
+		}
+		xml := s.read(path, "application/xml")
+		for _, want := range []string{
+			"<instanceId>" + id + "</instanceId>", "<ipAddr>10.99.1.1</ipAddr>", `<port enabled="true">8080</port>`, "<zone>eu-1</zone>", "<status>UP</status>",
+		} {
+			if !strings.Contains(xml, want) {
+				s.t.Errorf("%s as XML lacks %s", path, want)
+			}
+		}
+	}
+}
+
+// tellsAbout compares what the status and the explanation say.
+func (s *shop) tellsAbout(registration *v1alpha1.EurekaRegistration, id string) {
+	s.t.Helper()
+	s.eventually("the status says so", func() bool {
+		s.must(s.admin.Get(s.t.Context(), client.ObjectKeyFromObject(registration), registration))
+		st := registration.Status
+		return st.RegisteredInstances != nil && *st.RegisteredInstances == 1 && *st.MatchedPods == 1 && condition(registration, "Ready") == "Registered"
+	})
+	if body := s.read("/kureka/v1/instances/images/"+id, ""); !strings.Contains(body, `"keptBy": "EurekaRegistration default/images"`) {
+		s.t.Errorf("explained as %s", body)
+	}
+}
+
 func TestPodsWithoutAClientAreListedToEveryClient(t *testing.T) {
 	s := openShop(t)
 	pod := s.runPod("images-1", "10.99.1.1", map[string]string{"app": "images", "version": "v7"}, nil)
@@ -233,33 +277,8 @@ func TestPodsWithoutAClientAreListedToEveryClient(t *testing.T) {
 	const id = "images-1.default:images"
 	s.shows(id, "UP")
 
-	for _, path := range []string{"/eureka/apps", "/eureka/apps/delta"} {
-		i := s.find(path, id)
-		if i == nil {
-			t.Fatalf("%s lacks it: %s", path, s.read(path, "application/json"))
-		}
-		zone, team, version := i.Metadata["zone"], i.Metadata["team"], i.Metadata["version"]
-		if i.Host != "10.99.1.1" || i.IP != "10.99.1.1" || i.VIP != "images" || i.Port.Number != 8080 || i.Port.Enabled != "true" ||
-			i.Health != "http://10.99.1.1:8080/healthz" || zone != "eu-1" || team != "media" || version != "v7" {
-			t.Errorf("%s shows %+v", path, i)
-		}
-		xml := s.read(path, "application/xml")
-		for _, want := range []string{
-			"<instanceId>" + id + "</instanceId>", "<ipAddr>10.99.1.1</ipAddr>", `<port enabled="true">8080</port>`, "<zone>eu-1</zone>", "<status>UP</status>",
-		} {
-			if !strings.Contains(xml, want) {
-				t.Errorf("%s as XML lacks %s", path, want)
-			}
-		}
-	}
-	s.eventually("the status says so", func() bool {
-		s.must(s.admin.Get(t.Context(), client.ObjectKeyFromObject(registration), registration))
-		st := registration.Status
-		return st.RegisteredInstances != nil && *st.RegisteredInstances == 1 && *st.MatchedPods == 1 && condition(registration, "Ready") == "Registered"
-	})
-	if body := s.read("/kureka/v1/instances/images/"+id, ""); !strings.Contains(body, `"keptBy": "EurekaRegistration default/images"`) {
-		t.Errorf("explained as %s", body)
-	}
+	s.comparesEverywhere(id)
+	s.tellsAbout(registration, id)
 
 	// Its container restarts.
 	s.status(pod, "10.99.1.1", "c2", false)
