@@ -181,7 +181,11 @@ func (c *Cluster) frozen(now time.Time) map[*node]bool {
 // missingBeat names an instance of the node whose heartbeat has fallen due since the
 // node's last word and did not come; it is empty if there is none. A heartbeat heard
 // later than a living kubelet would have renewed the Lease speaks for the node.
+// Clients that back off after a disturbance of all of them owe none.
 func (c *Cluster) missingBeat(now time.Time, n *node) string {
+	if c.reg.Disturbed(now) {
+		return ""
+	}
 	since, heardBy := c.span(n)
 	missing := ""
 	for p := range n.pods {
@@ -216,7 +220,7 @@ func (c *Cluster) heardSince(seen time.Time) time.Time {
 // watchBoot looks for instances that have not been heard since their node booted
 // anew, and whose next heartbeat is late.
 func (c *Cluster) watchBoot(now time.Time, n *node, changed map[*pod]struct{}) {
-	if n.Booted.IsZero() || now.Sub(n.Booted) > bootWatched {
+	if n.Booted.IsZero() || now.Sub(n.Booted) > bootWatched || c.reg.Disturbed(now) {
 		return
 	}
 	for p := range n.pods {

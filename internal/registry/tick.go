@@ -69,6 +69,15 @@ func (e *Engine) earnCredit(t int64) {
 	}
 }
 
+// Disturbed reports whether clients may still be backing off after a disturbance
+// that concerned all of them, so that silence says nothing about any: nothing
+// expires for that reason.
+func (e *Engine) Disturbed(now time.Time) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.mono(now) < e.credit
+}
+
 func (e *Engine) shortestInterval() int64 {
 	var shortest int64
 	for d := range e.intervals {
