@@ -68,9 +68,13 @@ lint: ## Run the linters, the import rules among them.
 	@$(PROGRESS) "linting (builds the linter first, once)" $(TOOL) golangci-lint run ./...
 
 .PHONY: unit
-unit: cluster-ensure ## Run all tests, with the race detector.
+unit: cluster-ensure ## Run all tests but the chains, with the race detector.
 	@$(if $(RACE),,echo "note: no C compiler, so the race detector is off")
-	@$(PROGRESS) "testing" go test $(RACE) -shuffle=on ./...
+	@$(PROGRESS) "testing" go test $(RACE) -shuffle=on $$(go list ./... | grep -v '/test/chains$$')
+
+.PHONY: chains
+chains: cluster-ensure ## Play failures of nodes, the API server, etcd and the network to what clients see (three minutes).
+	@$(PROGRESS) "playing the chains of failures" go test $(RACE) -count=1 -shuffle=on ./test/chains
 
 .PHONY: histories
 histories: ## Play random histories against the model (SEEDS=20000, FIRST=1).

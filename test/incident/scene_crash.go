@@ -25,7 +25,7 @@ type CrashResult struct {
 // ContainerCrash kills the process of one of three pods. The kubelet restarts it
 // in the same pod, with the same address.
 func ContainerCrash(ctx context.Context, set stage.Setting) (result CrashResult, err error) {
-	s, err := stage.New(ctx, set, "crash", 1)
+	s, err := stage.New(ctx, set, stage.Plan{Name: "crash", Nodes: 1})
 	if err != nil {
 		return result, err
 	}

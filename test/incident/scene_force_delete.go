@@ -36,7 +36,7 @@ type ForceDeleteResult struct {
 // it the four are replaced and killed again, runs times in all.
 func ForceDelete(ctx context.Context, set stage.Setting, runs int) (result ForceDeleteResult, err error) {
 	result.Instances, result.Victims = 12, 4
-	s, err := stage.New(ctx, set, "force-delete", 3)
+	s, err := stage.New(ctx, set, stage.Plan{Name: "force-delete", Nodes: 3})
 	if err != nil {
 		return result, err
 	}

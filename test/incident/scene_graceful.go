@@ -40,7 +40,7 @@ type GracefulEnd struct {
 // listening at SIGTERM, as frameworks do, and need three seconds to end; one
 // deregisters, the other tells nobody. There are no preStop hooks.
 func GracefulDelete(ctx context.Context, set stage.Setting) (result GracefulResult, err error) {
-	s, err := stage.New(ctx, set, "graceful", 1)
+	s, err := stage.New(ctx, set, stage.Plan{Name: "graceful", Nodes: 1})
 	if err != nil {
 		return result, err
 	}

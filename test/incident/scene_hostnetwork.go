@@ -18,7 +18,7 @@ type HostNetworkResult struct {
 // HostNetwork starts a second host-network pod on a node, kills it and starts a
 // third one on its port. All three share the node's address.
 func HostNetwork(ctx context.Context, set stage.Setting) (result HostNetworkResult, err error) {
-	s, err := stage.New(ctx, set, "host-network", 1)
+	s, err := stage.New(ctx, set, stage.Plan{Name: "host-network", Nodes: 1})
 	if err != nil {
 		return result, err
 	}

@@ -27,7 +27,7 @@ type NoticeResult struct {
 // SpotNotice puts the notice of a spot reclaim on one of two nodes and takes it
 // away again.
 func SpotNotice(ctx context.Context, set stage.Setting) (result NoticeResult, err error) {
-	s, err := stage.New(ctx, set, "spot-notice", 2)
+	s, err := stage.New(ctx, set, stage.Plan{Name: "spot-notice", Nodes: 2})
 	if err != nil {
 		return result, err
 	}

@@ -50,7 +50,7 @@ func OperatorRestart(ctx context.Context, set stage.Setting) (result RestartResu
 		return result, err
 	}
 	defer set.Operator.Kill()
-	s, err := stage.New(ctx, set, "restart", 3)
+	s, err := stage.New(ctx, set, stage.Plan{Name: "restart", Nodes: 3})
 	if err != nil {
 		return result, err
 	}

@@ -30,7 +30,7 @@ type ReuseResult struct {
 // AddressReuse gives the address of a pod that died abruptly to a pod of another
 // service at once, while a gateway has not yet heard of the death.
 func AddressReuse(ctx context.Context, set stage.Setting) (result ReuseResult, err error) {
-	s, err := stage.New(ctx, set, "reuse", 1)
+	s, err := stage.New(ctx, set, stage.Plan{Name: "reuse", Nodes: 1})
 	if err != nil {
 		return result, err
 	}

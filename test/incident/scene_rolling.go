@@ -33,7 +33,7 @@ const (
 // RollingReplacement replaces all six pods of a service under load, two at a time:
 // new ones first, then the old ones end gracefully. There are no preStop hooks.
 func RollingReplacement(ctx context.Context, set stage.Setting) (result RollingResult, err error) {
-	s, err := stage.New(ctx, set, "rolling", 2)
+	s, err := stage.New(ctx, set, stage.Plan{Name: "rolling", Nodes: 2})
 	if err != nil {
 		return result, err
 	}

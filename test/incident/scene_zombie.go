@@ -32,7 +32,7 @@ type HauntingResult struct {
 // heartbeats every second, registers anew with every third heartbeat and ignores
 // SIGTERM. The scene goes on until enough is closed.
 func Haunting(ctx context.Context, set stage.Setting, enough <-chan struct{}) (result HauntingResult, err error) {
-	s, err := stage.New(ctx, set, "zombie", 1)
+	s, err := stage.New(ctx, set, stage.Plan{Name: "zombie", Nodes: 1})
 	if err != nil {
 		return result, err
 	}

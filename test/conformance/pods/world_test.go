@@ -41,7 +41,7 @@ func newWorld(t *testing.T) *world {
 	t.Parallel()
 	set := shared
 	set.Timeline = stage.NewTimeline()
-	s, err := stage.New(t.Context(), set, "pods", 1)
+	s, err := stage.New(t.Context(), set, stage.Plan{Name: "pods", Nodes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,9 +2,11 @@ package controlplane
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"sync"
@@ -33,9 +35,11 @@ type ControlPlane struct {
 	dir       string
 	authority authority
 	etcdURL   string
-	port      string // of the API server
-	admin     *rest.Config
-	client    kubernetes.Interface
+	// etcdPeerURL is where nobody ever calls: there is one etcd.
+	etcdPeerURL string
+	port        string // of the API server
+	admin       *rest.Config
+	client      kubernetes.Interface
 
 	mu        sync.Mutex // guards the processes
 	etcd      *process
@@ -175,6 +179,20 @@ func (c *ControlPlane) AddUser(name string, groups ...string) (*rest.Config, err
 		TLSClientConfig: rest.TLSClientConfig{CAData: ca, CertData: id.cert, KeyData: id.key},
 		QPS:             -1,
 	}, nil
+}
+
+// ServingCertificate returns a certificate for a server that stands in for the API
+// server on another address; whoever trusts the one trusts the other.
+func (c *ControlPlane) ServingCertificate(address netip.Addr) (*tls.Certificate, error) {
+	id, err := c.authority.issue("kube-apiserver", nil, address.AsSlice())
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := tls.X509KeyPair(id.cert, id.key)
+	if err != nil {
+		return nil, fmt.Errorf("loading the certificate for %s: %w", address, err)
+	}
+	return &certificate, nil
 }
 
 // StopAPIServer kills the API server and returns when it is gone: connections

@@ -132,6 +132,39 @@ func TestKubeconfigWorks(t *testing.T) {
 	}
 }
 
+func TestRestoreGoesBack(t *testing.T) {
+	cp, err := Start(t.Context(), Options{NoControllerManager: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cp.Stop() })
+	client := newClient(t, cp.Config())
+	create := func(name string) string {
+		created, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return created.ResourceVersion
+	}
+	create("before")
+	if err := cp.Backup(); err != nil {
+		t.Fatal(err)
+	}
+	after := create("after")
+	if err := cp.Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), "before", metav1.GetOptions{}); err != nil {
+		t.Errorf("what was backed up: %v", err)
+	}
+	if _, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), "after", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("what came after the backup: %v, want not found", err)
+	}
+	if again := create("again"); len(again) > len(after) {
+		t.Errorf("resource version %s after the restore, %s before", again, after)
+	}
+}
+
 func TestStopLeavesNothing(t *testing.T) {
 	cp, err := Start(t.Context(), Options{NoControllerManager: true})
 	if err != nil {

@@ -66,16 +66,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (c *ControlPlane) etcdArgs(clientPort, peerPort string) []string {
-	client := "http://" + hostPort(c.options.Address, clientPort)
-	peer := "http://" + hostPort(c.options.Address, peerPort)
+func (c *ControlPlane) etcdArgs() []string {
 	return []string{
-		"--data-dir=" + c.path("etcd"),
-		"--listen-client-urls=" + client,
-		"--advertise-client-urls=" + client,
-		"--listen-peer-urls=" + peer,
-		"--initial-advertise-peer-urls=" + peer,
-		"--initial-cluster=default=" + peer,
+		"--data-dir=" + c.path(dataDir),
+		"--listen-client-urls=" + c.etcdURL,
+		"--advertise-client-urls=" + c.etcdURL,
+		"--listen-peer-urls=" + c.etcdPeerURL,
+		"--initial-advertise-peer-urls=" + c.etcdPeerURL,
+		"--initial-cluster=default=" + c.etcdPeerURL,
 		"--unsafe-no-fsync",
 		"--log-level=warn",
 	}

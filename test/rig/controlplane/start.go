@@ -22,13 +22,19 @@ func (c *ControlPlane) startEtcd(ctx context.Context) error {
 		return err
 	}
 	c.etcdURL = "http://" + hostPort(c.options.Address, clientPort)
-	p, err := startProcess(etcdName, c.options.Binaries.Etcd, c.etcdArgs(clientPort, peerPort), c.dir)
+	c.etcdPeerURL = "http://" + hostPort(c.options.Address, peerPort)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.runEtcd(ctx)
+}
+
+// runEtcd runs etcd on its ports and its data; c.mu is held.
+func (c *ControlPlane) runEtcd(ctx context.Context) error {
+	p, err := startProcess(etcdName, c.options.Binaries.Etcd, c.etcdArgs(), c.dir)
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
 	c.etcd = p
-	c.mu.Unlock()
 	return p.waitReady(ctx, healthy(c.etcdURL+"/health"))
 }
 

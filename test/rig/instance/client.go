@@ -45,7 +45,8 @@ func newClient(config Config, report func(Event)) *client {
 // will be answered 404.
 func (c *client) run(ctx context.Context) {
 	c.register(ctx)
-	ticker := time.NewTicker(c.config.RenewalInterval)
+	interval := c.config.RenewalInterval
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for n := 1; ; n++ {
 		select {
@@ -54,10 +55,23 @@ func (c *client) run(ctx context.Context) {
 		case <-ticker.C:
 		}
 		again := c.config.RegisterEvery > 0 && n%c.config.RegisterEvery == 0
-		if code := c.renew(ctx); code == http.StatusNotFound || again {
+		code := c.renew(ctx)
+		if code == http.StatusNotFound || again {
 			c.register(ctx)
 		}
+		if next := c.pause(interval, code != 0); next != interval {
+			interval = next
+			ticker.Reset(interval)
+		}
 	}
+}
+
+// pause is the interval after a heartbeat.
+func (c *client) pause(last time.Duration, answered bool) time.Duration {
+	if answered || c.config.MaxBackoff == 0 {
+		return c.config.RenewalInterval
+	}
+	return max(c.config.RenewalInterval, min(2*last, c.config.MaxBackoff))
 }
 
 func (c *client) register(ctx context.Context) {

@@ -37,6 +37,9 @@ type Config struct {
 	// RegisterEvery makes the client register anew with every n-th heartbeat; zero
 	// means only when the registry asks for it.
 	RegisterEvery int
+	// MaxBackoff, if set, makes the client double the interval with every heartbeat
+	// that gets no answer, up to this, and go back with the first answer.
+	MaxBackoff time.Duration
 	// OnTerm is Cancel unless set.
 	OnTerm Farewell
 	// Linger passes between the farewell and the end of the process, as the shut

@@ -183,6 +183,22 @@ func TestInstance_ignoresWhatItIsToldTo(t *testing.T) {
 	}
 }
 
+func TestClient_pausesLongerWhileNobodyAnswers(t *testing.T) {
+	c := newClient(Config{RenewalInterval: time.Second, MaxBackoff: 5 * time.Second}, nil)
+	pauses := []time.Duration{time.Second}
+	for _, answered := range []bool{false, false, false, false, true, false} {
+		pauses = append(pauses, c.pause(pauses[len(pauses)-1], answered))
+	}
+	want := []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second, 5 * time.Second, time.Second, 2 * time.Second}
+	if diff := cmp.Diff(want, pauses); diff != "" {
+		t.Errorf("pauses differ (-want +got):\n%s", diff)
+	}
+	c.config.MaxBackoff = 0
+	if got := c.pause(time.Second, false); got != time.Second {
+		t.Errorf("a client that does not back off pauses %s", got)
+	}
+}
+
 func TestInstance_reportsThatNobodyAnswers(t *testing.T) {
 	_, events := start(t, Config{App: "orders", HostName: "orders-1", Registry: "http://127.0.0.1:1"})
 	e := next(t, events, Registered)

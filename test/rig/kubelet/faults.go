@@ -108,6 +108,19 @@ func (k *Kubelet) RemoveTaint(ctx context.Context, key string) error {
 	return nil
 }
 
+// Register registers the Node again after it was deleted, as a kubelet does that
+// is restarted.
+func (k *Kubelet) Register(ctx context.Context) error {
+	if err := k.node.register(ctx); err != nil {
+		return fmt.Errorf("registering node %s again: %w", k.options.Name, err)
+	}
+	return nil
+}
+
+// StepClock sets the node's clock ahead by d, or back, as far as it shows in what
+// the kubelet writes into the Lease.
+func (k *Kubelet) StepClock(d time.Duration) { k.node.stepClock(d) }
+
 func (k *Kubelet) eachWorker(do func(*worker)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -138,6 +151,13 @@ func (n *node) boot() {
 	defer n.mu.Unlock()
 	n.bootID = newBootID()
 	n.notReady = ""
+}
+
+func (n *node) stepClock(d time.Duration) {
+	n.mu.Lock()
+	n.clockAhead = d
+	n.mu.Unlock()
+	nudge(n.renew)
 }
 
 func (n *node) setNotReady(message string) {

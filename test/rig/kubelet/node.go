@@ -28,6 +28,8 @@ type node struct {
 	mu       sync.Mutex
 	bootID   string
 	notReady string // why the kubelet says it is not ready; empty means it is
+
+	clockAhead time.Duration
 }
 
 func newNode(client kubernetes.Interface, options Options) *node {
@@ -196,10 +198,13 @@ func (n *node) createLease(ctx context.Context) error {
 }
 
 func (n *node) leaseSpec() coordinationv1.LeaseSpec {
+	n.mu.Lock()
+	now := time.Now().Add(n.clockAhead)
+	n.mu.Unlock()
 	return coordinationv1.LeaseSpec{
 		HolderIdentity:       new(n.options.Name),
 		LeaseDurationSeconds: new(max(1, int32(n.options.LeaseDuration/time.Second))),
-		RenewTime:            new(metav1.NowMicro()),
+		RenewTime:            new(metav1.NewMicroTime(now)),
 	}
 }
 

@@ -3,6 +3,7 @@ package kubelet_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -169,6 +170,21 @@ func TestTaintsComeAndGo(t *testing.T) {
 	waitNode(t, "taint", "untainted", func(node *corev1.Node) bool { return !has(node) })
 }
 
+func TestClockStepsShowInTheLease(t *testing.T) {
+	r := newRig(t, "clock", 32)
+	for _, step := range []time.Duration{time.Hour, -time.Hour} {
+		r.StepClock(step)
+		waitFor(t, "the lease to show another time", func(ctx context.Context) (bool, error) {
+			lease, err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, "clock", metav1.GetOptions{})
+			if err != nil {
+				return false, err
+			}
+			ahead := time.Until(lease.Spec.RenewTime.Time)
+			return step > 0 && ahead > step/2 || step < 0 && ahead < step/2, nil
+		}, nil)
+	}
+}
+
 func TestDeletedNodeStaysDeleted(t *testing.T) {
 	r := newRig(t, "deleted", 31)
 	r.run(t, "deleted")
@@ -183,4 +199,8 @@ func TestDeletedNodeStaysDeleted(t *testing.T) {
 	if _, err := client.CoreV1().Nodes().Get(t.Context(), "deleted", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("reading the deleted node: %v, want not found", err)
 	}
+	if err := r.Register(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	waitNode(t, "deleted", "there again", func(*corev1.Node) bool { return true })
 }

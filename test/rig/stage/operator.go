@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -75,7 +76,7 @@ func (r *Rig) startOperator(ctx context.Context, name, gate, command string, arg
 	o := &Operator{
 		rig:     r,
 		name:    name,
-		address: r.address(0, int(r.operators.Add(1))),
+		address: r.serverAddress(),
 		logPath: filepath.Join(r.dir, name+".log"),
 		client:  &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{}},
 	}
@@ -93,7 +94,10 @@ func (r *Rig) startOperator(ctx context.Context, name, gate, command string, arg
 }
 
 // URL is the base URL of the Eureka API.
-func (o *Operator) URL() string { return "http://" + o.address + ":8761/eureka" }
+func (o *Operator) URL() string { return o.Base() + "/eureka" }
+
+// Base is the URL of everything on the address of the Eureka API.
+func (o *Operator) Base() string { return "http://" + o.address + ":8761" }
 
 // Start runs the process, again after Kill, and returns once it is ready.
 func (o *Operator) Start(ctx context.Context, gate string) error {
@@ -135,14 +139,32 @@ func (o *Operator) Kill() {
 	}
 }
 
-// LogTail is the end of the program's log.
-func (o *Operator) LogTail() string {
-	const lines = 30
+// Pause stops the process without ending it, as a machine does that is frozen;
+// Resume lets it go on.
+func (o *Operator) Pause() { o.signal(syscall.SIGSTOP) }
+
+// Resume ends Pause.
+func (o *Operator) Resume() { o.signal(syscall.SIGCONT) }
+
+func (o *Operator) signal(s syscall.Signal) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.process.Signal(s)
+}
+
+// Log is the program's log so far.
+func (o *Operator) Log() string {
 	content, err := os.ReadFile(o.logPath)
 	if err != nil {
 		return "its log cannot be read: " + err.Error()
 	}
-	all := strings.Split(strings.TrimSpace(string(content)), "\n")
+	return string(content)
+}
+
+// LogTail is the end of the program's log.
+func (o *Operator) LogTail() string {
+	const lines = 30
+	all := strings.Split(strings.TrimSpace(o.Log()), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 

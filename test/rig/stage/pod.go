@@ -37,6 +37,8 @@ type PodSpec struct {
 	HostNetwork bool
 	// Address asks for a certain pod address.
 	Address string
+	// Edit, if set, changes what is created.
+	Edit func(*corev1.Pod)
 }
 
 // Create creates a pod.
@@ -44,7 +46,9 @@ func (s *Stage) Create(ctx context.Context, spec PodSpec) (*Pod, error) {
 	if spec.Port == 0 {
 		spec.Port = InstancePort
 	}
-	spec.Instance.Registry = s.Operator.URL()
+	if spec.Instance.Registry == "" {
+		spec.Instance.Registry = s.Operator.URL()
+	}
 	container, err := instance.Container(spec.Instance, spec.Port)
 	if err != nil {
 		return nil, err
@@ -60,6 +64,9 @@ func (s *Stage) Create(ctx context.Context, spec PodSpec) (*Pod, error) {
 	if spec.Address != "" {
 		wanted.Annotations = map[string]string{kubelet.AddressAnnotation: spec.Address}
 	}
+	if spec.Edit != nil {
+		spec.Edit(wanted)
+	}
 	host := spec.Name
 	if spec.HostNetwork {
 		host = s.Nodes[spec.Node].Name
@@ -73,6 +80,19 @@ func (s *Stage) Create(ctx context.Context, spec PodSpec) (*Pod, error) {
 		stage: s, Name: spec.Name, UID: created.UID,
 		ID: fmt.Sprintf("%s:%s:%d", host, spec.Instance.App, spec.Port),
 	}, nil
+}
+
+// Find returns the pod of a name that somebody else created, with an instance that
+// listens where every instance does; nil if there is none.
+func (s *Stage) Find(ctx context.Context, name, app string) (*Pod, error) {
+	found, err := s.Rig.Client.CoreV1().Pods(s.Namespace).Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("finding pod %s: %w", name, err)
+	}
+	return &Pod{stage: s, Name: name, UID: found.UID, ID: fmt.Sprintf("%s:%s:%d", name, app, InstancePort)}, nil
 }
 
 // CreateMany creates pods named app-1, app-2 and so on, spread over all nodes.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -15,8 +17,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/kureka/kureka/test/rig/controlplane"
+	"github.com/kureka/kureka/test/rig/faultproxy"
 	"github.com/kureka/kureka/test/rig/netns"
 )
 
@@ -26,21 +30,26 @@ type Rig struct {
 	Plane  *controlplane.ControlPlane
 	Client kubernetes.Interface // an administrator's
 
-	dir       string
-	program   string // the product
-	network   string // the first two numbers of every address
-	stages    atomic.Int32
-	operators atomic.Int32
+	dir     string
+	program string // the product
+	network string // the first two numbers of every address
+	places  *places
 
 	mu      sync.Mutex
 	closers []func() error
 }
+
+// places counts what has addresses of its own, for all rigs of a network.
+type places struct{ stages, operators atomic.Int32 }
 
 // Options say what control plane a rig has.
 type Options struct {
 	// Compressed makes the node controllers hasty; else their timers are those of
 	// a cluster.
 	Compressed bool
+	// Parallel is how many tests Run lets play at a time; as many as the go command
+	// says if zero.
+	Parallel int
 	// APIServerArgs and ControllerManagerArgs are appended to the flags.
 	APIServerArgs         []string
 	ControllerManagerArgs []string
@@ -52,10 +61,20 @@ func Start(ctx context.Context, log io.Writer, options Options) (*Rig, error) {
 	if program == "" {
 		return nil, errors.New("starting the rig: there is no program to test; call Prepare first")
 	}
-	r := &Rig{program: program, network: "10.99"}
+	r := &Rig{program: program, network: "10.99", places: &places{}}
 	if !netns.Inside() {
 		r.network = "127.99"
 	}
+	return r.started(ctx, log, options)
+}
+
+// Beside runs another control plane in the same network. The caller closes it.
+func (r *Rig) Beside(ctx context.Context, log io.Writer, options Options) (*Rig, error) {
+	other := &Rig{program: r.program, network: r.network, places: r.places}
+	return other.started(ctx, log, options)
+}
+
+func (r *Rig) started(ctx context.Context, log io.Writer, options Options) (*Rig, error) {
 	if err := r.start(ctx, log, options); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the rig: %w", err), r.Close())
 	}
@@ -131,6 +150,27 @@ func (r *Rig) Reduced() string {
 	}
 	return "this machine gives no user namespace, so the pods have loopback addresses, which EndpointSlices refuse"
 }
+
+// Proxy stands between somebody and an HTTP server, on an address of its own. The
+// caller stops it, or the rig does when it is closed.
+func (r *Rig) Proxy(ctx context.Context, upstream *rest.Config) (*faultproxy.Proxy, error) {
+	options := faultproxy.Options{Address: r.serverAddress(), Upstream: upstream}
+	if strings.HasPrefix(upstream.Host, "https:") {
+		var err error
+		if options.Certificate, err = r.Plane.ServingCertificate(netip.MustParseAddr(options.Address)); err != nil {
+			return nil, err
+		}
+	}
+	p, err := faultproxy.Start(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	r.keep(func() error { p.Stop(); return nil })
+	return p, nil
+}
+
+// serverAddress is an address for an operator, or for what stands before one.
+func (r *Rig) serverAddress() string { return r.address(0, int(r.places.operators.Add(1))) }
 
 // address is an address of the rig's network.
 func (r *Rig) address(third, fourth int) string {

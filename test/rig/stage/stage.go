@@ -21,8 +21,8 @@ import (
 const (
 	// maxNodes is the number of nodes a stage can have, maxStages how many stages
 	// there are addresses for.
-	maxNodes  = 4
-	maxStages = 56
+	maxNodes  = 6
+	maxStages = 37
 	// InstancePort is what every instance listens on that has an address of its own.
 	InstancePort = 8080
 )
@@ -36,6 +36,20 @@ type Setting struct {
 	Runtime kubelet.Runtime
 }
 
+// Plan says what stage is wanted.
+type Plan struct {
+	// Name begins the names of the namespace and the nodes.
+	Name  string
+	Nodes int
+	// Zones are those of the nodes, in turn; a zone for each node unless set.
+	Zones []string
+	// Kubelet says how the kubelets keep time; what tells the nodes apart is filled
+	// in.
+	Kubelet kubelet.Options
+	// ReadEvery passes between two reads of a View, 5 ms unless set.
+	ReadEvery time.Duration
+}
+
 // Stage is a namespace with nodes of its own. Its methods may be called from
 // several goroutines.
 type Stage struct {
@@ -44,6 +58,7 @@ type Stage struct {
 	Namespace string
 	Nodes     []*Node
 
+	plan    Plan
 	index   int
 	runtime instance.Runtime
 
@@ -59,19 +74,20 @@ type Node struct {
 	IP   string
 }
 
-// New makes a namespace and starts that many nodes. The caller closes it,
-// also after an error in the scene.
-func New(ctx context.Context, set Setting, name string, nodes int) (*Stage, error) {
-	s := &Stage{Setting: set, index: int(set.Rig.stages.Add(1)), heard: map[types.UID]time.Time{}}
-	if nodes > maxNodes || s.index > maxStages {
+// New makes a namespace and starts the nodes. The caller closes it, also after an
+// error in the scene.
+func New(ctx context.Context, set Setting, plan Plan) (*Stage, error) {
+	s := Outside(set)
+	s.plan = plan
+	if plan.Nodes > maxNodes || s.index > maxStages {
 		return nil, errors.New("making a stage: out of addresses")
 	}
-	s.Namespace = fmt.Sprintf("%s-%d", name, s.index)
+	s.Namespace = fmt.Sprintf("%s-%d", plan.Name, s.index)
 	s.runtime.Observe = s.observe
 	if err := set.Rig.createNamespace(ctx, s.Namespace); err != nil {
 		return nil, err
 	}
-	for i := range nodes {
+	for i := range plan.Nodes {
 		if err := s.startNode(ctx, i); err != nil {
 			s.Close(ctx)
 			return nil, err
@@ -87,13 +103,14 @@ func (s *Stage) startNode(ctx context.Context, i int) error {
 		runtime = &s.runtime
 	}
 	n := &Node{Name: fmt.Sprintf("%s-node-%d", s.Namespace, i+1), IP: s.Rig.address(1, place+1)}
-	k, err := kubelet.New(s.Rig.Plane.Config(), kubelet.Options{
-		Name:    n.Name,
-		Zone:    fmt.Sprintf("zone-%c", 'a'+i),
-		NodeIP:  n.IP,
-		PodCIDR: s.Rig.address(20+place, 0) + "/24",
-		Runtime: runtime,
-	})
+	options := s.plan.Kubelet
+	options.Name, options.NodeIP, options.Runtime = n.Name, n.IP, runtime
+	options.PodCIDR = s.Rig.address(20+place, 0) + "/24"
+	options.Zone = fmt.Sprintf("%s-zone-%c", s.Namespace, 'a'+i)
+	if zones := s.plan.Zones; len(zones) > 0 {
+		options.Zone = s.Namespace + "-" + zones[i%len(zones)]
+	}
+	k, err := kubelet.New(s.Rig.Plane.Config(), options)
 	if err != nil {
 		return err
 	}
@@ -107,7 +124,7 @@ func (s *Stage) startNode(ctx context.Context, i int) error {
 
 // Outside makes a stage without nodes or a namespace, for instances outside pods.
 func Outside(set Setting) *Stage {
-	return &Stage{Setting: set, index: int(set.Rig.stages.Add(1)), heard: map[types.UID]time.Time{}}
+	return &Stage{Setting: set, index: int(set.Rig.places.stages.Add(1)), heard: map[types.UID]time.Time{}}
 }
 
 // StartLoose starts an instance outside pods.

@@ -37,7 +37,7 @@ type Sighting struct {
 	At     time.Time
 }
 
-// StartView reads an application every 5 ms until the stage closes. check, which
+// StartView reads an application all the time until the stage closes. check, which
 // may be nil, is called with every response and must not block.
 func (s *Stage) StartView(ctx context.Context, app string, check func(gateway.Response)) *View {
 	v := &View{Timeline: s.Timeline, App: app, sightings: map[string][]Sighting{}}
@@ -45,6 +45,7 @@ func (s *Stage) StartView(ctx context.Context, app string, check func(gateway.Re
 		Registry: s.Operator.URL(),
 		App:      app,
 		Source:   s.proberSource(),
+		Interval: s.plan.ReadEvery,
 		Check: func(r gateway.Response) {
 			v.take(r)
 			if check != nil {
