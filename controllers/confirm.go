@@ -42,7 +42,10 @@ func confirm(ctx context.Context, f *feed.Feed, live feed.Reader, log logr.Logge
 		case <-time.After(backoff):
 		}
 		backoff = min(2*backoff, maxBackoff)
-		again <- struct{}{}
+		select {
+		case again <- struct{}{}:
+		default: // it was a doubt that woke us, and this is still to come
+		}
 	}
 }
 
