@@ -191,7 +191,8 @@ func (n *node) createLease(ctx context.Context) error {
 		},
 		Spec: n.leaseSpec(),
 	}
-	if _, err := n.client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Create(ctx, lease, metav1.CreateOptions{}); err != nil {
+	_, err = n.client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Create(ctx, lease, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) { // another renewal was faster
 		return fmt.Errorf("creating the lease: %w", err)
 	}
 	return nil
