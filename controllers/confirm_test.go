@@ -54,11 +54,11 @@ func TestConfirm_outlastsRefusalsAndNewDoubts(t *testing.T) {
 		}()
 		for range 100 {
 			f.PodListComplete("", nil)
-			time.Sleep(confirmBackoff)
+			<-time.After(confirmBackoff)
 			synctest.Wait()
 		}
 		live.refuses.Store(false)
-		time.Sleep(2 * maxBackoff)
+		<-time.After(2 * maxBackoff)
 		synctest.Wait()
 		if known := c.KnownPods(); len(known) > 0 {
 			t.Errorf("still there: %v", known)

@@ -83,12 +83,8 @@ func containerEvidence(c *corev1.Container, statuses []corev1.ContainerStatus) e
 		}
 		out.ID = s.ContainerID
 		out.Running = s.State.Running != nil
-		out.Ended = s.State.Terminated != nil || s.LastTerminationState.Terminated != nil
-		switch {
-		case s.State.Terminated != nil:
-			out.Finished = s.State.Terminated.FinishedAt.Time
-		case s.LastTerminationState.Terminated != nil:
-			out.Finished = s.LastTerminationState.Terminated.FinishedAt.Time
+		if end := endOf(&s); end != nil {
+			out.Ended, out.Finished = true, end.FinishedAt.Time
 		}
 	}
 	return out
@@ -124,6 +120,15 @@ func addressed(all map[string]string) map[string]string {
 		out[key] = value
 	}
 	return out
+}
+
+// endOf is the end of the latest incarnation of a container that ended, nil if none
+// did.
+func endOf(s *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	if s.State.Terminated != nil {
+		return s.State.Terminated
+	}
+	return s.LastTerminationState.Terminated
 }
 
 // nodeEvidence reduces a node to what the rules ask about.

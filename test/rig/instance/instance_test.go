@@ -185,7 +185,8 @@ func TestInstance_ignoresWhatItIsToldTo(t *testing.T) {
 
 func TestClient_pausesLongerWhileNobodyAnswers(t *testing.T) {
 	c := newClient(Config{RenewalInterval: time.Second, MaxBackoff: 5 * time.Second}, nil)
-	pauses := []time.Duration{time.Second}
+	pauses := make([]time.Duration, 1, 7)
+	pauses[0] = time.Second
 	for _, answered := range []bool{false, false, false, false, true, false} {
 		pauses = append(pauses, c.pause(pauses[len(pauses)-1], answered))
 	}
