@@ -24,7 +24,7 @@ func jvmClients() []*Client {
 	}
 	clients := slices.Concat(springClients(build), own)
 	for _, c := range clients {
-		c.Family, c.Does.Reconcile, c.Does.Actuator = "JVM", true, !c.Lacks.Override
+		c.Family, c.Does.Reconcile, c.Does.Actuator = familyJVM, true, !c.Lacks.Override
 	}
 	return clients
 }
