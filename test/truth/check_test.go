@@ -214,7 +214,7 @@ func (w *world) mayLinger(c *client, seen seenPod) bool {
 	if w.now < w.op.resumes+2*time.Second {
 		return seen.abrupt() // no time has passed for the operator yet
 	}
-	return seen.abrupt() && w.now-seen.goneAt <= 61*time.Second && w.now-c.heard <= c.load.interval+4*time.Second
+	return seen.abrupt() && w.now-seen.goneAt <= 61*time.Second && w.now-c.heard <= c.load.interval+5*time.Second
 }
 
 func (s seenPod) abrupt() bool { return s.nodeLost && !s.awaited && !ended(s.obj) }
