@@ -81,3 +81,26 @@ func BenchmarkTickWithNothingDue(b *testing.B) {
 		e.Tick(now)
 	}
 }
+
+func BenchmarkCheckpoint(b *testing.B) {
+	now := time.Unix(1_700_000_000, 0)
+	e := New(now, Options{})
+	fill(b, e, now, 50_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		e.Checkpoint(now)
+	}
+}
+
+func BenchmarkRestore(b *testing.B) {
+	now := time.Unix(1_700_000_000, 0)
+	e := New(now, Options{})
+	fill(b, e, now, 50_000)
+	cp := e.Checkpoint(now)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := New(now, Options{}).Restore(now, cp); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -18,32 +18,32 @@ type Caller struct {
 // pods: plain Eureka semantics in the partition "".
 type Binding struct {
 	// Partition is the namespace whose self-preservation covers the lease.
-	Partition string
-	PodUID    string
-	Node      string
+	Partition string `json:",omitzero"`
+	PodUID    string `json:",omitzero"`
+	Node      string `json:",omitzero"`
 	// PodReady says that the pod is Ready, or not Ready only because its node is not
 	// heard; while the view is fresh such a lease is given the policy's ReadyGrace.
-	PodReady bool
+	PodReady bool `json:",omitzero"`
 	// Unlisted keeps the record and its lease but shows it to nobody, until the
 	// pod that owns the address is known.
-	Unlisted bool
+	Unlisted bool `json:",omitzero"`
 	// HostName is shown instead of the record's own, also in its URLs; empty leaves
 	// the record as it is.
-	HostName string
+	HostName string `json:",omitzero"`
 	// Verdict is the one already in force for the pod.
-	Verdict Verdict
+	Verdict Verdict `json:",omitzero"`
 }
 
 // Verdict is what the cluster concluded about an instance. The zero value is
 // "nothing against it".
 type Verdict struct {
 	// OutOfService shows the instance as OUT_OF_SERVICE whatever else is known.
-	OutOfService bool
+	OutOfService bool `json:",omitzero"`
 	// Ending says that the instance's end has begun, so it no longer counts as
 	// capacity when the floor of an application is computed.
-	Ending bool
+	Ending bool `json:",omitzero"`
 	// Reason is a stable name such as PodDeleting.
-	Reason string
+	Reason string `json:",omitzero"`
 }
 
 // Beat is the content of one heartbeat.

@@ -59,6 +59,8 @@ type Engine struct {
 	fence   fence
 	shards  [shardCount]shard
 
+	revision atomic.Uint64 // counts what is worth a new checkpoint
+
 	mu         sync.Mutex // guards what follows, and every entry's cold part
 	count      int
 	bytes      int // estimated encoded size of all records
@@ -239,7 +241,10 @@ type entry struct {
 	heardFrom   int64 // mono since when it has been renewed without being late
 	dueIndex    int   // in Engine.due
 	dueAt       int64
-	view        *Instance // as listed, nil when unlisted
+	// A lease that was restored: what its last renewal counts as, and how much of
+	// that is grace.
+	restored, grace int64
+	view            *Instance // as listed, nil when unlisted
 }
 
 // Flags that send a heartbeat to the slow path.
@@ -370,11 +375,12 @@ func (e *Engine) begin() *Snapshot {
 
 func (e *Engine) record(snap *Snapshot, now time.Time, change *Instance) {
 	snap.Version = e.nextVersion(snap, now)
-	change.version = snap.Version
+	change.version, change.changed = snap.Version, e.mono(now)
 	snap.changes = snap.changes.drop(Key{change.App, "0" + change.ID}).drop(Key{change.App, "1" + change.ID})
 	snap.changes = snap.changes.put(item{changeKey(change), change, change.size()})
 	e.log.push(logged{changeKey(change), change.version, e.mono(now)})
 	e.snap.Store(snap)
+	e.revision.Add(1)
 }
 
 // logged remembers when a change was made without keeping the change itself: it

@@ -192,6 +192,9 @@ func (e *Engine) FreeAddr(a netip.AddrPort) {
 	defer f.mu.Unlock()
 	x := f.byAddr[a]
 	delete(f.byAddr, a)
+	if x != nil {
+		e.revision.Add(1)
+	}
 	if x == nil || a.Port() == 0 {
 		return
 	}
@@ -209,6 +212,7 @@ func (e *Engine) FreeUID(uid string) {
 	defer e.fence.mu.Unlock()
 	if x := e.fence.byUID[uid]; x != nil {
 		e.fence.drop(x)
+		e.revision.Add(1)
 	}
 }
 

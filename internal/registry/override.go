@@ -31,6 +31,7 @@ func (e *Engine) overrideOf(n *entry) *override {
 
 // setOverrideRecord stores an override, or drops it if o is nil.
 func (e *Engine) setOverrideRecord(key Key, o *override) {
+	e.revision.Add(1)
 	if old := e.overrides[key]; old != nil {
 		dropMember(e.overridden, old.podUID, key)
 	}

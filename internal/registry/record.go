@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -59,6 +61,20 @@ func ParseStatus(name string) Status {
 	return None
 }
 
+// MarshalText implements encoding.TextMarshaler.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler. It takes what MarshalText
+// gives and nothing else.
+func (s *Status) UnmarshalText(text []byte) error {
+	i := slices.Index(statusNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown status %q", text)
+	}
+	*s = Status(i)
+	return nil
+}
+
 // Counts is the number of listed instances by status, indexed by Status-1, that
 // is in the alphabetical order of the status names.
 type Counts [5]int
@@ -82,40 +98,40 @@ type Pair struct{ Key, Value string }
 
 // Port is a port number (0 to 65535) and whether the client declared it enabled.
 type Port struct {
-	Number  int
-	Enabled bool
+	Number  int  `json:",omitzero"`
+	Enabled bool `json:",omitzero"`
 }
 
 // DataCenter is the client's dataCenterInfo: its name (Netflix, Amazon or MyOwn)
 // and, for Amazon, its metadata.
 type DataCenter struct {
-	Name     string
-	Metadata []Pair
+	Name     string `json:",omitzero"`
+	Metadata []Pair `json:",omitzero"`
 }
 
 // Record is what a client said about itself in its last registration. It is
 // immutable once it has been handed to the engine.
 type Record struct {
-	App      string // upper case
-	ID       string
-	HostName string
-	IPAddr   string // as the client wrote it; not always an address
+	App      string `json:",omitzero"` // upper case
+	ID       string `json:",omitzero"`
+	HostName string `json:",omitzero"`
+	IPAddr   string `json:",omitzero"` // as the client wrote it; not always an address
 
-	VIP, SecureVIP   string // comma lists, verbatim
-	Port, SecurePort Port
-	CountryID        int
-	DataCenter       DataCenter
-	Metadata         []Pair
+	VIP, SecureVIP   string     `json:",omitzero"` // comma lists, verbatim
+	Port, SecurePort Port       `json:",omitzero"`
+	CountryID        int        `json:",omitzero"`
+	DataCenter       DataCenter `json:",omitzero"`
+	Metadata         []Pair     `json:",omitzero"`
 
-	AppGroup, SID, ASG              string
-	HomePageURL, StatusPageURL      string
-	HealthCheckURL, SecureHealthURL string
-	Status                          Status        // as registered; None counts as Up
-	Dirty                           int64         // lastDirtyTimestamp, Unix ms
-	RenewalInterval, LeaseDuration  time.Duration // zero: the policy's default
+	AppGroup, SID, ASG              string        `json:",omitzero"`
+	HomePageURL, StatusPageURL      string        `json:",omitzero"`
+	HealthCheckURL, SecureHealthURL string        `json:",omitzero"`
+	Status                          Status        `json:",omitzero"` // as registered; None counts as Up
+	Dirty                           int64         `json:",omitzero"` // lastDirtyTimestamp, Unix ms
+	RenewalInterval, LeaseDuration  time.Duration `json:",omitzero"` // zero: the policy's default
 
 	// From is the peer that sent this copy of the record; "" if the client did.
-	From string
+	From string `json:",omitzero"`
 }
 
 // Key returns the record's key.

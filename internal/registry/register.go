@@ -55,7 +55,7 @@ func reported(r *Record) Status {
 }
 
 func (e *Engine) insert(now time.Time, key Key, kept bool) *entry {
-	n := &entry{key: key, registered: now.UnixMilli(), heardFrom: e.mono(now), dueIndex: -1, kept: kept}
+	n := &entry{key: key, registered: now.UnixMilli(), heardFrom: e.mono(now), dueIndex: -1, restored: neverRestored, kept: kept}
 	n.setFlag(flagKept, kept)
 	part := e.partition("")
 	part.count(n, 1)
@@ -257,6 +257,9 @@ func (e *Engine) Prove(now time.Time, p Proof) {
 	}
 	for key := range e.overridden[p.UID] {
 		e.setOverrideRecord(key, nil)
+		if n := e.entry(key); n != nil && n.binding.PodUID != p.UID {
+			e.publish(now, n) // an id that several pods use
+		}
 	}
 	for _, key := range keys {
 		n := e.entry(key)
@@ -264,6 +267,7 @@ func (e *Engine) Prove(now time.Time, p Proof) {
 		e.remove(now, n)
 	}
 	e.fence.add(e.mono(now), p, keys)
+	e.revision.Add(1)
 }
 
 // remove drops the entry itself; why is the caller's business.

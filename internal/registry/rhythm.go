@@ -39,6 +39,26 @@ func (r *rhythm) median() time.Duration {
 // forget starts anew.
 func (r *rhythm) forget() { r.gaps.Store(0) }
 
+// saved returns the gaps, the newest first, zero where there is none.
+func (r *rhythm) saved() [3]time.Duration {
+	var out [3]time.Duration
+	for i := range out {
+		if g := r.gaps.Load() >> (i * gapBits) & gapMask; g > 0 {
+			out[i] = time.Duration(g) * gapUnit
+		}
+	}
+	return out
+}
+
+// restore takes in what saved returned.
+func (r *rhythm) restore(gaps [3]time.Duration) {
+	var word uint64
+	for i, gap := range gaps {
+		word |= uint64(min(bounded(gap)/gapUnit, gapMask)) << (i * gapBits)
+	}
+	r.gaps.Store(word)
+}
+
 // Rhythm returns the interval at which the instance's client renews: the median of
 // its last three gaps, or what it declared while there are fewer, but no more than
 // its lease. Some clients are slower than they say. Zero if there is no such record.

@@ -27,6 +27,7 @@ import (
 //	fresh yes|no   nodefresh NODE yes|no   podready UID yes|no
 //	tick DURATION [beat=APP/ID,APP/ID...@SECONDS]   time passes in steps of a second; the named instances renew
 //	pause DURATION                  time passes and nothing runs
+//	restart DURATION                the same, and another engine goes on from a checkpoint
 //	expect APP/ID STATUS|gone   expect NS engaged|calm expected=N received=N   expect delta WORDS...
 //
 // A command that answers (register, renew, cancel, ...) may end in `-> OUTCOME`.
@@ -170,7 +171,7 @@ func (s *scenario) registration(a args) (*Record, Binding) {
 
 func (s *scenario) state(cmd string) func(args) error {
 	return map[string]func(args) error{
-		"policy": s.policy, "verdict": s.verdict, "prove": s.prove, "tick": s.tick, "pause": s.pause, "expect": s.expect,
+		"policy": s.policy, "verdict": s.verdict, "prove": s.prove, "tick": s.tick, "pause": s.pause, "expect": s.expect, "restart": s.restart,
 		"fresh":     func(a args) error { s.e.SetFresh(a.has("yes")); return nil },
 		"nodefresh": func(a args) error { s.e.SetNodeFresh(a.words[0], a.has("yes")); return nil },
 		"podready":  func(a args) error { s.e.SetPodReady(a.words[0], a.has("yes")); return nil },
@@ -228,6 +229,18 @@ func (s *scenario) pause(a args) error {
 	d, err := time.ParseDuration(a.words[0])
 	s.now = s.now.Add(d)
 	return err
+}
+
+func (s *scenario) restart(a args) error {
+	cp := s.e.Checkpoint(s.now)
+	d, err := time.ParseDuration(a.words[0])
+	if err != nil {
+		return err
+	}
+	s.now = s.now.Add(d)
+	s.e = New(s.now, Options{})
+	s.e.SetPolicies(s.now, DefaultPolicy(), s.own)
+	return s.e.Restore(s.now, cp)
 }
 
 func (s *scenario) tick(a args) error {

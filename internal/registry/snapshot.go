@@ -1,7 +1,9 @@
 package registry
 
 import (
+	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -34,8 +36,23 @@ const (
 	Deleted
 )
 
+var actionNames = [...]string{"ADDED", "MODIFIED", "DELETED"}
+
 // String returns the protocol's name.
-func (a Action) String() string { return [...]string{"ADDED", "MODIFIED", "DELETED"}[a] }
+func (a Action) String() string { return actionNames[a] }
+
+// MarshalText implements encoding.TextMarshaler.
+func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (a *Action) UnmarshalText(text []byte) error {
+	i := slices.Index(actionNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown action %q", text)
+	}
+	*a = Action(i)
+	return nil
+}
 
 // Instance is one instance as it was shown at one moment. It is immutable, but
 // for LastRenewal, which is read from the live lease.
@@ -58,6 +75,7 @@ type Instance struct {
 	RegisteredMS, UpdatedMS, ServiceUpMS, EvictedMS int64
 
 	version int64 // of the snapshot that showed it first
+	changed int64 // mono of that moment
 	lease   *lease
 }
 

@@ -10,6 +10,9 @@ const (
 	segmentMin = 16 << 10 // one below it is joined with a neighbour if both fit segmentMax
 	fanoutMax  = 32
 	fanoutMin  = 8
+
+	segmentFill = segmentMax * 3 / 4 // how full grow makes segments and inner nodes
+	fanoutFill  = fanoutMax * 3 / 4
 )
 
 // tree is a persistent B+tree: put and drop return a new tree that shares all
@@ -260,4 +263,32 @@ func (n *node) segments(yield func(*Segment) bool) bool {
 		}
 	}
 	return true
+}
+
+// grow builds a tree from items in any order; of several with one key any stays.
+// It sorts the slice.
+func grow(items []item) tree {
+	slices.SortFunc(items, func(a, b item) int { return a.key.compare(b.key) })
+	items = slices.CompactFunc(items, func(a, b item) bool { return a.key == b.key })
+	var level []*node
+	for len(items) > 0 {
+		n, size := 1, items[0].size
+		for n < len(items) && size+items[n].size <= segmentFill {
+			size += items[n].size
+			n++
+		}
+		level = append(level, newLeaf(items[:n:n]))
+		items = items[n:]
+	}
+	for len(level) > 1 {
+		var up []*node
+		for kids := range slices.Chunk(level, fanoutFill) {
+			up = append(up, newInner(kids))
+		}
+		level = up
+	}
+	if len(level) == 0 {
+		return tree{}
+	}
+	return tree{level[0]}
 }

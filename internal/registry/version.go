@@ -12,9 +12,9 @@ import (
 // within one, and the replica's slot. Stamps of one engine strictly increase,
 // also when its wall clock steps back.
 type Stamp struct {
-	MS   int64
-	N    uint32
-	Slot uint16
+	MS   int64  `json:",omitzero"`
+	N    uint32 `json:",omitzero"`
+	Slot uint16 `json:",omitzero"`
 }
 
 func (s Stamp) compare(o Stamp) int {
@@ -30,6 +30,7 @@ func (e *Engine) stamp(now time.Time) Stamp {
 		s.MS, s.N = e.clock.MS, e.clock.N+1
 	}
 	e.clock = s
+	e.revision.Add(1)
 	return s
 }
 

@@ -119,11 +119,16 @@ func (e *Engine) InService(app string) (up, live int) {
 }
 
 // LastSeen returns when the instance's client was last heard, false if there is
-// no such record or no client keeps it.
+// no such record or no client keeps it. Time away does not count: after a restart that
+// is as long ago as it was before.
 func (e *Engine) LastSeen(key Key) (time.Time, bool) {
 	n := e.leased(key)
 	if n == nil {
 		return time.Time{}, false
 	}
-	return e.epoch.Add(time.Duration(n.lease.renewed.Load())), true
+	renewed := n.lease.renewed.Load()
+	if renewed == n.restored {
+		renewed -= n.grace
+	}
+	return e.epoch.Add(time.Duration(renewed)), true
 }
