@@ -3,6 +3,7 @@ package cluster
 import (
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kureka/kureka/internal/evidence"
@@ -124,6 +125,9 @@ type Cluster struct {
 
 	fallback verdict.Policy            // in force where a namespace has none of its own
 	policies map[string]verdict.Policy // by namespace
+
+	revision atomic.Uint64 // counts what is worth a new checkpoint
+	hiding   time.Time     // until when those that were hidden before a restart stay so while the view settles
 
 	prober prober
 
@@ -256,6 +260,7 @@ func (c *Cluster) Touch(now time.Time) { c.reg.Touch(now) }
 
 // track keeps an instance, indexed by the addresses it is known by.
 func (c *Cluster) track(in *instance) {
+	c.changed()
 	c.insts[in.key] = in
 	for _, a := range []netip.Addr{in.ip, in.source} {
 		if a.IsValid() {
@@ -275,6 +280,7 @@ func (c *Cluster) track(in *instance) {
 // discard forgets an instance that another registration replaces, or that the
 // registry did not take.
 func (c *Cluster) discard(in *instance) {
+	c.changed()
 	drop(c.byIP, in.ip, in)
 	drop(c.byIP, in.source, in)
 	drop(c.noticed, in.key.App, in)

@@ -64,7 +64,25 @@ func (c *Cluster) keep(now time.Time, p *pod) {
 		c.keepClaim(now, p, cl, in)
 	}
 	for _, in := range held {
-		c.release(now, in, ReasonNotChosen)
+		if !in.isRecalled() || c.hiding.IsZero() {
+			c.release(now, in, ReasonNotChosen)
+		}
+	}
+}
+
+// isRecalled reports whether nobody has claimed the instance since it was restored
+// after a restart.
+func (in *instance) isRecalled() bool {
+	return in.kept != nil && in.kept.offer == nil && (in.pod == nil || in.kept.listing != in.pod.own)
+}
+
+// releaseRecalled releases what was kept before a restart and nobody has claimed
+// since, although everything had the time to be seen.
+func (c *Cluster) releaseRecalled() {
+	for _, in := range c.insts {
+		if in.isRecalled() {
+			c.stale[in.pod] = struct{}{}
+		}
 	}
 }
 

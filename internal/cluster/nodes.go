@@ -44,16 +44,13 @@ func (c *Cluster) observeNode(now time.Time, observed evidence.Node) {
 		return
 	}
 	c.forgetAddresses(n)
-	for _, a := range observed.Addresses {
-		c.nodeIPs[a] = observed.Name
-	}
-	c.ranges.add(observed.PodCIDRs, 1)
 	if n.Zone != observed.Zone {
 		for p := range n.pods {
 			c.mark(p)
 		}
 	}
 	n.Node = observed
+	c.knowAddresses(n)
 	n.noteUnknown(now)
 	if n.leased.IsZero() && n.unknown.IsZero() {
 		c.endSilence(now, n)
@@ -83,6 +80,13 @@ func (c *Cluster) NodeGone(now, sent time.Time, name string) {
 	c.reg.SetNodeFresh(name, false)
 	c.evaluateAll(now, n.pods)
 	c.dropNodeIfUnknown(n)
+}
+
+func (c *Cluster) knowAddresses(n *node) {
+	for _, a := range n.Addresses {
+		c.nodeIPs[a] = n.Name
+	}
+	c.ranges.add(n.PodCIDRs, 1)
 }
 
 func (c *Cluster) forgetAddresses(n *node) {

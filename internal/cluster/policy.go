@@ -16,11 +16,7 @@ func (c *Cluster) SetPolicies(now time.Time, fallback verdict.Policy, namespaces
 	if !c.adopt(fallback, namespaces) {
 		return
 	}
-	own := make(map[string]registry.Policy, len(namespaces))
-	for name, p := range namespaces {
-		own[name] = numbers(p, fallback)
-	}
-	c.reg.SetPolicies(now, numbers(fallback, fallback), own) // without our lock: it may take a second
+	c.tellPolicies(now, fallback, namespaces) // without our lock: it may take a second
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.follow(now)
@@ -46,7 +42,17 @@ func (c *Cluster) adopt(fallback verdict.Policy, namespaces map[string]verdict.P
 		return false
 	}
 	c.fallback, c.policies = fallback, maps.Clone(namespaces)
+	c.changed()
 	return true
+}
+
+// tellPolicies tells the registry its part of the policies.
+func (c *Cluster) tellPolicies(now time.Time, fallback verdict.Policy, namespaces map[string]verdict.Policy) {
+	own := make(map[string]registry.Policy, len(namespaces))
+	for name, p := range namespaces {
+		own[name] = numbers(p, fallback)
+	}
+	c.reg.SetPolicies(now, numbers(fallback, fallback), own)
 }
 
 // numbers is the part of a policy that the registry works with.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -35,6 +36,8 @@ import (
 //	renew APP/ID [from= status= dirty=] -> OUTCOME    cancel|clear APP/ID [from=]    override APP/ID STATUS [from=]
 //	tick DURATION [beat=APP/ID,...@SECONDS]   (the canary and all node Leases keep arriving unless `cut` was said)
 //	at TIME (since the beginning; nothing runs)    step (only Tick)    selfpreservation on|off
+//	restart DURATION (nothing runs, and another process goes on from a checkpoint; afterwards pods are not readable)
+//	list [UID...] [lacks=UID,...]   (the complete list of pods; those it lacks are to be confirmed)
 //	cut | heal    dark NODE | light NODE (its Lease stops, goes on)    pause DURATION (nothing runs)
 //	replay (what nodes renewed while `cut`, all at once)    clock NODE|operator DURATION (that clock is set)
 //	prober on    reach ADDR|ADDR:PORT|all answers|refuses|silent|unsure [local=]   (what is not named is silent; silence takes 2 s)
@@ -219,11 +222,9 @@ func (s *scenario) watches() map[string]func(args) error {
 		"heal":     func(args) error { s.cut = false; return nil },
 		"dark":     func(a args) error { s.dark[a.words[0]] = true; return nil },
 		"light":    func(a args) error { delete(s.dark, a.words[0]); return nil },
-		"pause": func(a args) error {
-			d, err := time.ParseDuration(a.words[0])
-			s.now = s.now.Add(d)
-			return err
-		},
+		"pause":    s.pause,
+		"restart":  s.restart,
+		"list":     s.list,
 		"at": func(a args) error {
 			d, err := time.ParseDuration(a.words[0])
 			s.now = scenarioBegin.Add(d)
@@ -259,6 +260,48 @@ func (s *scenario) watches() map[string]func(args) error {
 			return nil
 		},
 	}
+}
+
+func (s *scenario) restart(a args) error {
+	saved, err := json.Marshal(s.c.Checkpoint(s.now))
+	if err != nil {
+		return err
+	}
+	var cp Checkpoint
+	if err := json.Unmarshal(saved, &cp); err != nil {
+		return err
+	}
+	if err := s.pause(a); err != nil {
+		return err
+	}
+	s.reg = registry.New(s.now, registry.Options{})
+	s.c = New(s.reg, Options{AllNamespaces: true, Observer: func(Change) time.Duration { s.count++; return 0 }})
+	return s.c.Restore(s.now, &cp)
+}
+
+func (s *scenario) pause(a args) error {
+	d, err := time.ParseDuration(a.words[0])
+	s.now = s.now.Add(d)
+	return err
+}
+
+func (s *scenario) list(a args) error {
+	for _, uid := range a.words {
+		s.c.ObservePod(s.now, *s.pods[uid])
+	}
+	var lacks []string
+	for _, p := range s.c.KnownPods() {
+		if !slices.Contains(a.words, p.UID) {
+			lacks = append(lacks, p.UID)
+		}
+	}
+	s.c.SetPodsReadable(s.now, true)
+	s.c.SetNodesReadable(true)
+	slices.Sort(lacks)
+	if got := strings.Join(lacks, ","); got != a.opts["lacks"] {
+		return fmt.Errorf("lacks %s", got)
+	}
+	return nil
 }
 
 func (s *scenario) node(a args) error {

@@ -21,6 +21,7 @@ func (c *Cluster) evaluateAll(now time.Time, pods map[*pod]struct{}) {
 	for p := range pods {
 		for in := range p.insts {
 			apps[in.key.App] = struct{}{}
+			c.changed()
 		}
 		c.judge(now, p)
 		if !p.alive() {
@@ -153,6 +154,7 @@ func (c *Cluster) decide(now time.Time, in *instance) {
 	if l := i.Life; l != nil && l.Container.ID != "" && l.Container.Running && l.Baseline != l.Container.ID {
 		if l.Baseline == "" || in.kept != nil || l.Acknowledged(now, i.Node) {
 			in.baseline, l.Baseline = l.Container.ID, l.Container.ID
+			c.changed()
 			in.since = in.registration
 			if in.request.After(in.since) {
 				in.since = in.request

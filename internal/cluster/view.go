@@ -101,18 +101,29 @@ func (c *Cluster) measure(now time.Time) {
 		c.reg.SetFresh(fresh)
 	}
 	settled := fresh && now.Sub(c.freshSince) >= settleAfter
-	if turned || settled != c.settled {
+	late := !c.hiding.IsZero() && !now.Before(c.hiding)
+	if !c.hiding.IsZero() && (settled || late) {
+		c.hiding = time.Time{}
+		c.releaseRecalled()
+	}
+	if turned || settled != c.settled || late {
 		c.settled = settled
-		for _, in := range c.insts {
-			if in.pod == nil {
-				c.rebind(now, in)
-			}
-		}
+		c.rebindUnbound(now)
 	}
 	for _, n := range c.nodes {
 		if !n.lease.IsZero() && now.Sub(n.lease) > nodeFreshFor {
 			c.reg.SetNodeFresh(n.Name, false)
 			n.lease = time.Time{}
+		}
+	}
+}
+
+// rebindUnbound looks again for the pods of all registrations that have none, but for
+// those that are hidden until the view has settled after a restart.
+func (c *Cluster) rebindUnbound(now time.Time) {
+	for _, in := range c.insts {
+		if in.pod == nil && (!in.unlisted || c.hiding.IsZero()) {
+			c.rebind(now, in)
 		}
 	}
 }

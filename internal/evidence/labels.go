@@ -57,3 +57,20 @@ func (l Labels) Get(label string) string {
 	value, _ := l.Lookup(label)
 	return value
 }
+
+// MarshalText implements encoding.TextMarshaler.
+func (l Labels) MarshalText() ([]byte, error) {
+	if l == (Labels{}) {
+		return nil, nil
+	}
+	return []byte(l.text.Value()), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler. It takes what MarshalText gives.
+func (l *Labels) UnmarshalText(text []byte) error {
+	*l = Labels{}
+	if len(text) > 0 {
+		l.text = unique.Make(string(text))
+	}
+	return nil
+}

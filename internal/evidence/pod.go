@@ -22,12 +22,12 @@ const (
 type Pod struct {
 	UID, Namespace, Name string
 	// Version grows with every write of the object; zero if it is not known.
-	Version uint64
+	Version uint64 `json:",omitzero"`
 	// Labels are the pod's; Annotations holds only those that are for Kureka.
-	Labels      Labels
-	Annotations map[string]string
+	Labels      Labels            `json:",omitzero"`
+	Annotations map[string]string `json:",omitzero"`
 	// Hostname and Subdomain are what the pod's spec says, empty if it says nothing.
-	Hostname, Subdomain string
+	Hostname, Subdomain string `json:",omitzero"`
 	// Owner is the UID of the controller that made the pod, empty if there is none.
 	Owner string
 	// Node is the name of the pod's node, empty while it is not scheduled.
@@ -57,13 +57,13 @@ type Container struct {
 	Ports []uint16
 	// PortNames are the names of the Ports, empty where there is none; nil if no port
 	// has one.
-	PortNames []string
+	PortNames []string `json:",omitzero"`
 	// ID is the runtime's id of the current incarnation, empty before the first.
 	ID      string
 	Running bool
 	// Ended says that an incarnation is known to have ended, this one or the one
 	// before.
-	Ended bool
+	Ended bool `json:",omitzero"`
 	// Finished is when the previous incarnation ended, by the node's clock and in
 	// whole seconds; zero when there was none.
 	Finished time.Time

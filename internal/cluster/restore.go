@@ -1,0 +1,206 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kureka/kureka/internal/evidence"
+	"github.com/kureka/kureka/internal/registry"
+	"github.com/kureka/kureka/internal/verdict"
+)
+
+// Restore goes on where the view and the registry stopped that made the
+// checkpoint. It must be called on a new view over a new engine, before anything
+// else, and leaves both unusable if it returns an error.
+//
+// Pods and nodes are believed to be as they were until a watch tells something
+// newer. Those that the first complete list lacks are among KnownPods and
+// KnownNodes, so they go when a live read has confirmed it.
+//
+// What waits for a sign of life waits on: nobody could be heard while nobody
+// listened. When clients asked for something, and what nodes tell by their own
+// clocks, stays what it was.
+func (c *Cluster) Restore(now time.Time, cp *Checkpoint) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cp.Registry == nil {
+		return errors.New("restoring the view: it holds no registry")
+	}
+	if err := c.restorePolicies(now, cp.Policies); err != nil {
+		return fmt.Errorf("restoring the view: %w", err)
+	}
+	if err := c.reg.Restore(now, cp.Registry); err != nil {
+		return err
+	}
+	c.hiding = now.Add(FreshFor + settleAfter)
+	away := now.Sub(time.UnixMilli(cp.Registry.SavedMS))
+	c.restoreNodes(now, away, cp.Nodes)
+	for i := range cp.Pods {
+		if err := c.restorePod(now, away, &cp.Pods[i]); err != nil {
+			return fmt.Errorf("restoring the view: %w", err)
+		}
+	}
+	if err := c.restoreInstances(now, away, cp); err != nil {
+		return fmt.Errorf("restoring the view: %w", err)
+	}
+	for _, o := range cp.Orphans {
+		if c.insts[o.Key] == nil && len(c.orphans) < maxOrphans {
+			c.last[o.Key] = o.Owner
+			c.orphans = append(c.orphans, orphan{o.Key, o.At.Add(away)})
+		}
+	}
+	for _, p := range c.pods {
+		c.readAnnotations(now, p)
+		c.claim(p)
+	}
+	c.follow(now)
+	c.evaluateEveryPod(now)
+	return nil
+}
+
+func (c *Cluster) restorePolicies(now time.Time, saved SavedPolicies) error {
+	if err := saved.Fallback.validate(); err != nil {
+		return err
+	}
+	c.fallback, c.policies = verdict.Policy(saved.Fallback), map[string]verdict.Policy{}
+	for name, p := range saved.Namespaces {
+		if err := p.validate(); err != nil {
+			return err
+		}
+		c.policies[name] = verdict.Policy(p)
+	}
+	c.tellPolicies(now, c.fallback, c.policies)
+	return nil
+}
+
+// validate refuses numbers that no policy can have and nobody can reckon with.
+func (p *SavedPolicy) validate() error {
+	if p.DefaultInterval <= 0 || p.DefaultDuration <= 0 || p.MaxDuration <= 0 || p.MinInterval < 0 || p.MaxInterval < 0 || p.MinDuration < 0 {
+		return errors.New("a policy without an interval or a duration")
+	}
+	return nil
+}
+
+func (c *Cluster) restoreNodes(now time.Time, away time.Duration, saved []SavedNode) {
+	for _, s := range saved {
+		n := c.nodeFor(s.Node.Name)
+		c.forgetAddresses(n)
+		n.Node, n.version = s.Node, s.Node.Version
+		n.Version = 0
+		n.Booted = moved(s.Node.Booted, away)
+		n.leased, n.leaseLasts, n.unknown = moved(s.Leased, away), s.LeaseLasts, moved(s.Unknown, away)
+		n.silence = evidence.Silence{Leased: !n.leased.IsZero(), Lasts: n.leaseLasts}
+		if s.Object {
+			n.seen = now
+		}
+		c.knowAddresses(n)
+	}
+}
+
+// moved is a moment of our own time, as long ago as it was before time away.
+func moved(at time.Time, away time.Duration) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return at.Add(away)
+}
+
+func (c *Cluster) restorePod(now time.Time, away time.Duration, s *SavedPod) error {
+	if s.Pod.UID == "" || c.pods[s.Pod.UID] != nil {
+		return fmt.Errorf("the pod %q is there twice", s.Pod.UID)
+	}
+	p := &pod{
+		Pod: s.Pod, proven: s.Proven, leaving: s.Leaving, addrs: s.Addrs, changed: s.Changed, version: s.Pod.Version,
+		insts: map[*instance]struct{}{}, ids: map[*instance]struct{}{},
+	}
+	if s.Gone != nil {
+		gone := *s.Gone
+		gone.At = gone.At.Add(away)
+		p.gone = &gone
+	}
+	p.Version = 0
+	p.notReadySince, p.cancelled = moved(s.NotReadySince, away), s.Cancelled
+	if p.changed == nil {
+		p.changed = map[string]time.Time{}
+	}
+	c.pods[p.UID] = p
+	if name := p.Namespace + "/" + p.Name; p.gone == nil || c.names[name] == "" {
+		c.names[name] = p.UID
+	}
+	c.moveNode(p, "")
+	c.reclaim(now, p)
+	return nil
+}
+
+func (c *Cluster) restoreInstances(now time.Time, away time.Duration, cp *Checkpoint) error {
+	records := make(map[registry.Key]*registry.SavedInstance, len(cp.Registry.Instances))
+	for i := range cp.Registry.Instances {
+		r := &cp.Registry.Instances[i]
+		records[r.Record.Key()] = r
+	}
+	for i := range cp.Instances {
+		s := &cp.Instances[i]
+		if records[s.Key] == nil {
+			return fmt.Errorf("%s has no record, or is there twice", s.Key)
+		}
+		in, err := c.restored(s, records[s.Key])
+		if err != nil {
+			return err
+		}
+		c.restoreSilence(in, s, away)
+		delete(records, s.Key)
+		c.track(in)
+		if in.pod == nil {
+			c.decide(now, in)
+		}
+		if s.Owner != "" {
+			c.last[in.key] = s.Owner
+		}
+	}
+	if len(records) > 0 {
+		return fmt.Errorf("%d records without a binding", len(records))
+	}
+	return nil
+}
+
+// restoreSilence restores what was concluded of the instance's node. A node that was
+// concluded to be silent is looked at until its Lease changes.
+func (c *Cluster) restoreSilence(in *instance, s *SavedInstance, away time.Duration) {
+	in.silent = conclusion{moved(s.Silent.At, away), s.Silent.By, s.Silent.Detail}
+	in.rebooted = moved(s.Rebooted, away)
+	if in.pod == nil || in.silent.at.IsZero() {
+		return
+	}
+	if n := c.nodes[in.pod.Node]; n != nil {
+		n.concluded = true
+	}
+}
+
+func (c *Cluster) restored(s *SavedInstance, r *registry.SavedInstance) (*instance, error) {
+	in := newInstance(s.Registration, s.Source, r.Record)
+	in.byAddress, in.unbound, in.unlisted, in.container, in.baseline = s.ByAddress, s.Unbound, r.Binding.Unlisted, s.Container, s.Baseline
+	in.since, in.request, in.held = s.Since, s.Request, s.Held
+	if r.Kept { // by whom is known when the offers are
+		in.kept = &claim{listing: &Listing{App: s.Key.App}}
+		in.everReady, in.readyIn = s.EverReady, s.ReadyIn
+	}
+	if s.Pod != r.Binding.PodUID {
+		return nil, fmt.Errorf("%s is bound to two pods", s.Key)
+	}
+	users := s.Users
+	if len(users) == 0 && s.Pod != "" {
+		users = []string{s.Pod}
+	}
+	for _, uid := range users {
+		if c.pods[uid] == nil {
+			return nil, fmt.Errorf("%s is bound to the unknown pod %q", s.Key, uid)
+		}
+		in.users = append(in.users, c.pods[uid])
+	}
+	in.pod, in.sharer = c.pods[s.Pod], c.pods[s.Sharer]
+	if s.Pod != "" && in.pod == nil || s.Sharer != "" && in.sharer == nil {
+		return nil, fmt.Errorf("%s is bound to an unknown pod", s.Key)
+	}
+	return in, nil
+}
