@@ -130,6 +130,8 @@ type Absence struct {
 	// Age is how old the last renewal was: how long the registry had been away, if
 	// nobody else runs. Zero if there is no canary.
 	Age time.Duration
+	// Renewed is when anybody last renewed it; zero if there is no canary.
+	Renewed time.Time
 	// ListsFrom is from when the process before this one meant to answer list reads;
 	// zero if it did not say.
 	ListsFrom time.Time
@@ -148,7 +150,7 @@ func ReadAbsence(ctx context.Context, client kubernetes.Interface, c CanaryOptio
 	}
 	var a Absence
 	if t := lease.Spec.RenewTime; t != nil {
-		a.Age = max(0, at.Sub(t.Time))
+		a.Age, a.Renewed = max(0, at.Sub(t.Time)), t.Time
 	}
 	// What somebody else wrote there is no time, and says nothing.
 	if t, err := time.Parse(time.RFC3339, lease.Annotations[listsFromAnnotation]); err == nil {

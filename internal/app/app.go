@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -67,10 +68,13 @@ type App struct {
 	verdict *verdictMetrics
 	watch   *watching      // nil when standalone
 	prober  *prober.Prober // nil when standalone or switched off
+	keeper  *keeper        // nil without a snapshot file
+	loaded  time.Time      // when the snapshot was saved that this process goes on from; zero if none
 	journal chan cluster.Change
 
-	guard   guard
-	servers []listening
+	guard    guard
+	servers  []listening
+	draining atomic.Bool // the end has been asked for
 }
 
 // listening is a server with the listener it will serve.
@@ -100,13 +104,9 @@ func New(ctx context.Context, opts Options, log logr.Logger) (*App, error) {
 		return nil, err
 	}
 	a.gate = gate.New(now, fixed)
-	a.reg = registry.New(now, registry.Options{MaxInstances: opts.MaxInstances, Remembered: a.gate.Lasts()})
 	a.verdict = newVerdictMetrics(a.metrics)
-	probing := opts.Mode == Manager && opts.Prober == ProberOn
-	a.cluster = cluster.New(a.reg, cluster.Options{
-		AllNamespaces: len(opts.WatchNamespaces) == 0, Class: opts.RegistryClass, Probing: probing, Observer: a.changed,
-	})
-	if probing {
+	a.load(now)
+	if a.probing() {
 		a.prober = prober.New(prober.Options{
 			Tell: func(r evidence.Probed) { a.cluster.Probed(time.Now(), r) }, Registerer: a.metrics,
 		})
@@ -161,7 +161,7 @@ func (a *App) listen(ctx context.Context) error {
 	if a.guard, err = newGuard(&a.opts, a.log, a.metrics); err != nil {
 		return err
 	}
-	public := server.NewHTTPServer(a.withDashboard(api), server.Limits{})
+	public := server.NewHTTPServer(a.untilDrained(a.withDashboard(api)), server.Limits{})
 	a.guard.protect(public)
 	all := []struct {
 		name, flag, addr string
@@ -224,11 +224,13 @@ func explainListen(err error, flag, addr string) error {
 // Addr returns the address of the Eureka API.
 func (a *App) Addr() net.Addr { return a.servers[0].l.Addr() }
 
-// Run serves until the context ends, then lets requests in progress finish.
-// Nothing is cancelled at the end: clients will renew with the next process.
+// Run serves until the context ends, and then on for the shutdown delay: everything
+// is answered and watched while whoever sends requests learns that it is not to.
+// Then requests in progress may finish. Nothing is cancelled at the end: clients
+// will renew with the next process.
 func (a *App) Run(ctx context.Context) error {
 	a.log.Info("Starting", "version", version.String(), "mode", a.opts.Mode)
-	ctx, cancel := context.WithCancel(ctx)
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var wg sync.WaitGroup
 	failed := make(chan error, len(a.servers))
@@ -241,6 +243,25 @@ func (a *App) Run(ctx context.Context) error {
 		})
 	}
 	a.announceGate()
+	a.start(work, &wg)
+	var err error
+	select {
+	case <-ctx.Done():
+		err = a.drain(failed)
+	case err = <-failed:
+	}
+	a.log.Info("Stopping")
+	a.shutdown(work)
+	cancel()
+	wg.Wait()
+	if a.keeper != nil {
+		a.keeper.last()
+	}
+	return err
+}
+
+// start runs what goes on beside the answers.
+func (a *App) start(ctx context.Context, wg *sync.WaitGroup) {
 	wg.Go(func() { a.tick(ctx) })
 	wg.Go(func() { a.writeJournal(ctx) })
 	for _, follow := range a.guard.loops() {
@@ -249,16 +270,27 @@ func (a *App) Run(ctx context.Context) error {
 	if a.watch != nil {
 		wg.Go(func() { a.watch.run(ctx) })
 	}
-	var err error
-	select {
-	case <-ctx.Done():
-	case err = <-failed:
+	if a.keeper != nil {
+		wg.Go(func() { a.keeper.run(ctx) })
 	}
-	a.log.Info("Stopping")
-	err = errors.Join(err, a.shutdown(ctx))
-	cancel()
-	wg.Wait()
-	return err
+}
+
+// drain goes on serving for the shutdown delay. Readiness is refused meanwhile, and
+// every answer asks its client to connect anew for the next question.
+func (a *App) drain(failed <-chan error) error {
+	a.draining.Store(true)
+	if a.opts.ShutdownDelay == 0 {
+		return nil
+	}
+	a.log.Info("Draining: not ready any more, and serving on", "for", a.opts.ShutdownDelay.String(), "flag", "--shutdown-delay")
+	timer := time.NewTimer(a.opts.ShutdownDelay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case err := <-failed:
+		return err
+	}
 }
 
 func (a *App) announceGate() {
@@ -268,16 +300,18 @@ func (a *App) announceGate() {
 	}
 }
 
-func (a *App) shutdown(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+// shutdown closes the listeners and lets requests in progress finish. One that
+// takes too long, a client that reads a list slowly for example, is cut off: that is
+// no failure of this process.
+func (a *App) shutdown(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, shutdownTimeout)
 	defer cancel()
-	var errs []error
 	for _, s := range a.servers {
 		if err := s.srv.Shutdown(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("stopping the %s: %w", s.name, err))
+			a.log.Info("Cutting off requests that take too long", "server", s.name, "waited", shutdownTimeout.String())
+			_ = s.srv.Close() // the listener is closed already
 		}
 	}
-	return errors.Join(errs...)
 }
 
 func (a *App) close() {

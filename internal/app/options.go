@@ -42,7 +42,12 @@ type Options struct {
 	TLSCertFile, TLSKeyFile string
 
 	// StartGate is Auto, Off, or how long list reads are refused after the start.
-	StartGate        string
+	StartGate string
+	// SnapshotFile is where the registry is kept across restarts; empty: nowhere.
+	SnapshotFile string
+	// ShutdownDelay is how long everything is served after the end has been asked
+	// for, while readiness is refused.
+	ShutdownDelay    time.Duration
 	TrustedProxies   []string
 	ReplicationPeers []string
 	Dashboard        string // On or Off
@@ -158,6 +163,10 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.TLSKeyFile, "registry-tls-key-file", o.TLSKeyFile, "key of the certificate, in PEM")
 	f.StringVar(&o.StartGate, "start-gate", o.StartGate,
 		"how long list reads are refused after the start, so that clients keep what they have: Auto, Off or a duration up to 10m")
+	f.StringVar(&o.SnapshotFile, "snapshot-file", o.SnapshotFile,
+		"file that keeps the registry across restarts, on a volume that outlives the process; without one a start knows nobody")
+	f.DurationVar(&o.ShutdownDelay, "shutdown-delay", o.ShutdownDelay,
+		"how long requests are answered after SIGTERM while /readyz is 503, so that the Service stops sending first: up to 5m")
 	f.StringSliceVar(&o.TrustedProxies, "trusted-proxies", o.TrustedProxies,
 		"addresses or ranges of proxies in front of the API, whose requests have an unknown source")
 	f.StringSliceVar(&o.ReplicationPeers, "replication-peers", o.ReplicationPeers,
@@ -197,10 +206,11 @@ func (o *Options) Validate() error {
 			errs = append(errs, fmt.Errorf("--%s %q: want host:port or :port", a.flag, a.addr))
 		}
 	}
-	if _, err := o.gate(); err != nil {
-		errs = append(errs, err)
+	_, gateErr := o.gate()
+	errs = append(errs, gateErr, o.validateRanges(), o.validateSecurity())
+	if o.ShutdownDelay < 0 || o.ShutdownDelay > maxShutdownDelay {
+		errs = append(errs, fmt.Errorf("--shutdown-delay %s: want a duration from 0s to %s", o.ShutdownDelay, maxShutdownDelay))
 	}
-	errs = append(errs, o.validateRanges(), o.validateSecurity())
 	for _, s := range []struct{ flag, value string }{{"dashboard", o.Dashboard}, {"prober", o.Prober}} {
 		if s.value != DashboardOn && s.value != DashboardOff {
 			errs = append(errs, fmt.Errorf("--%s %q: want On or Off", s.flag, s.value))
@@ -211,6 +221,9 @@ func (o *Options) Validate() error {
 	}
 	return errors.Join(append(errs, o.class())...)
 }
+
+// maxShutdownDelay bounds --shutdown-delay.
+const maxShutdownDelay = 5 * time.Minute
 
 // class checks the name of the installation.
 func (o *Options) class() error {

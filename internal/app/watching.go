@@ -46,7 +46,8 @@ type watching struct {
 	drain   *drain.Options // nil without a webhook
 	offers  registration.Options
 	metrics *watchMetrics
-	deaf    chan struct{} // the policies are to be read anew
+	deaf    chan struct{}        // the policies are to be read anew
+	served  func(last time.Time) // told when the registry was last served before this start
 }
 
 func newWatching(a *App) (*watching, error) {
@@ -64,7 +65,7 @@ func newWatching(a *App) (*watching, error) {
 		log: a.log.WithName("cluster"), gate: a.gate, client: client, config: cfg,
 		canary:  controllers.CanaryOptions{Namespace: a.opts.Namespace, Name: a.opts.CanaryName, Identity: hostname(), ListsFrom: a.gate.ListsFrom},
 		events:  controllers.NewEvents(client, hostname(), a.log.WithName("events")),
-		metrics: newWatchMetrics(a.metrics), deaf: make(chan struct{}, 1),
+		metrics: newWatchMetrics(a.metrics), deaf: make(chan struct{}, 1), served: a.checkLoaded,
 	}
 	// What the library tells besides errors is for those who debug it.
 	ctrl.SetLogger(w.log.V(1))
@@ -199,6 +200,7 @@ func (w *watching) learnAbsence(ctx context.Context) {
 				"lease", w.canary.Namespace+"/"+w.canary.Name, "startGate", w.gate.Lasts().String())
 			return
 		case err == nil:
+			w.served(absence.Renewed)
 			w.gate.Away(absence.Age, absence.ListsFrom)
 			w.log.Info("Learned how long the registry was away", "absence", absence.Age.Round(time.Second).String(), "startGate", w.gate.Lasts().String())
 			return

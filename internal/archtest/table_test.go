@@ -27,6 +27,7 @@ func table() []row {
 		{pkg: "internal/login", libs: []string{logr, prometheus, xsync, bcrypt}},
 		{pkg: "internal/dashboard", may: []string{"internal/registry", "internal/cluster", "internal/version"}, libs: []string{logr}},
 		{pkg: "internal/peer", may: []string{"internal/registry", "internal/eureka"}, libs: []string{logr, prometheus, xsync, memberlist}},
+		{pkg: "internal/snapshotfile", may: []string{"internal/cluster", "internal/registry"}},
 		{pkg: "internal/cluster", may: []string{"internal/evidence", "internal/verdict", "internal/registry"}, libs: []string{logr}},
 		{pkg: "internal/prober", may: []string{"internal/evidence"}, libs: []string{prometheus, xtime}},
 		{pkg: "internal/verdict", may: []string{"internal/evidence"}, pure: true},
@@ -59,7 +60,7 @@ const (
 func everythingBelowApp() []string {
 	return []string{
 		"api/v1alpha1", "controllers", "internal/cluster", "internal/dashboard", "internal/eureka", "internal/evidence", "internal/gate", "internal/login",
-		"internal/peer", "internal/prober", "internal/registry", "internal/server", "internal/verdict", "internal/version",
+		"internal/peer", "internal/prober", "internal/registry", "internal/server", "internal/snapshotfile", "internal/verdict", "internal/version",
 	}
 }
 

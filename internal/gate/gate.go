@@ -24,6 +24,7 @@ type Gate struct {
 	opened time.Time    // of the listener; everything is measured from it, so that a step of the clock changes nothing
 	auto   bool         // the length depends on the registry's absence
 	length atomic.Int64 // how long lists are refused, a time.Duration
+	whole  atomic.Bool  // the registry was loaded, so there is nothing to wait for
 }
 
 // New returns a gate of a fixed length, or with a negative one a gate that
@@ -41,7 +42,7 @@ func New(opened time.Time, fixed time.Duration) *Gate {
 // process before this one meant to answer list reads: a process that is replaced
 // before clients have come back to it leaves the rest of the wait to its successor.
 func (g *Gate) Away(absence time.Duration, listsFrom time.Time) {
-	if !g.auto {
+	if !g.auto || g.whole.Load() {
 		return
 	}
 	if absence >= givenUpAfter {
@@ -49,6 +50,22 @@ func (g *Gate) Away(absence time.Duration, listsFrom time.Time) {
 	}
 	wait := max(base+min(longest, max(0, absence)), listsFrom.Sub(g.opened))
 	g.length.Store(int64(min(wait, base+longest)))
+}
+
+// Loaded says that the registry goes on where it stopped, whole: there is nobody to
+// wait for.
+func (g *Gate) Loaded() {
+	if g.auto {
+		g.whole.Store(true)
+		g.length.Store(0)
+	}
+}
+
+// Outdated takes that back: somebody has served since what was loaded was saved.
+func (g *Gate) Outdated() {
+	if g.whole.CompareAndSwap(true, false) {
+		g.length.Store(int64(base + longest))
+	}
 }
 
 // Opened is when the listener was opened, as given to New.

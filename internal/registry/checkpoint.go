@@ -77,6 +77,7 @@ type SavedTombstone struct {
 	Key   Key
 	Stamp Stamp
 	Age   time.Duration
+	Dirty int64 `json:",omitzero"` // of the record that was removed
 }
 
 // SavedFence is a fenced pod with what nobody alive has taken since.
@@ -111,8 +112,8 @@ func (e *Engine) Checkpoint(now time.Time) *Checkpoint {
 		cp.Overrides = append(cp.Overrides, SavedOverride{key, o.status, o.at, o.podUID, o.own})
 	}
 	for _, b := range e.tombQueue.items[e.tombQueue.head:] {
-		if e.tombstones[b.key] == b.stamp {
-			cp.Tombstones = append(cp.Tombstones, SavedTombstone{b.key, b.stamp, time.Duration(t - b.at)})
+		if e.tombstones[b.key] == b {
+			cp.Tombstones = append(cp.Tombstones, SavedTombstone{b.key, b.stamp, time.Duration(t - b.at), b.dirty})
 		}
 	}
 	cp.Fences = e.fence.saved(t)

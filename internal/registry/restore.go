@@ -47,8 +47,9 @@ func (e *Engine) Restore(now time.Time, cp *Checkpoint) error {
 	}
 	slices.SortFunc(cp.Tombstones, func(a, b SavedTombstone) int { return cmp.Compare(b.Age, a.Age) })
 	for _, b := range cp.Tombstones {
-		e.tombstones[b.Key] = b.Stamp
-		e.tombQueue.push(tombstone{b.Key, b.Stamp, t - int64(bounded(b.Age))})
+		buried := tombstone{b.Key, b.Stamp, t - int64(bounded(b.Age)), b.Dirty}
+		e.tombstones[b.Key] = buried
+		e.tombQueue.push(buried)
 	}
 	for i := range cp.Fences {
 		e.fence.restore(t, &cp.Fences[i])

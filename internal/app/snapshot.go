@@ -1,0 +1,207 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/gate"
+	"github.com/kureka/kureka/internal/registry"
+	"github.com/kureka/kureka/internal/snapshotfile"
+)
+
+const (
+	// snapshotInterval is the least time between two snapshots, and snapshotShare how
+	// many times as long as one took the next one waits: in a registry so large that a
+	// snapshot takes long, writing takes a tenth of one core and no more.
+	snapshotInterval = time.Second
+	snapshotShare    = 9
+	// quietInterval is how often the registry is saved when nothing but the ages of
+	// leases has changed. A lease that is too young by this much costs nothing: it is
+	// the interval of clients, and one interval is given to every lease anyway.
+	quietInterval = 30 * time.Second
+	// snapshotRetry is the pause after a failure.
+	snapshotRetry = 5 * time.Second
+	// snapshotStale is how old the last snapshot may become by failures. After that
+	// no start may believe it: whoever came since would be missing.
+	snapshotStale = time.Minute
+	// outdatedAfter is how much later than the snapshot somebody must have renewed the
+	// canary for the snapshot to be somebody else's past.
+	outdatedAfter = 2 * time.Minute
+)
+
+// keeper writes the snapshot file. It belongs to one goroutine.
+type keeper struct {
+	file    *snapshotfile.File
+	cluster *cluster.Cluster
+	gate    *gate.Gate
+	log     logr.Logger
+	metrics *snapshotMetrics
+
+	revision uint64    // that was saved last
+	saved    time.Time // when; zero if never
+	next     time.Time // not before
+	failing  time.Time // since when writing fails
+	aside    bool      // the file of before was set aside, because it was stale
+}
+
+type snapshotMetrics struct {
+	saved, took, size prometheus.Gauge
+	failures          prometheus.Counter
+}
+
+func newSnapshotMetrics(reg prometheus.Registerer) *snapshotMetrics {
+	auto := promauto.With(reg)
+	return &snapshotMetrics{
+		saved: auto.NewGauge(prometheus.GaugeOpts{
+			Name: "kureka_snapshot_saved_timestamp_seconds", Help: "When the last snapshot was saved, in Unix time; 0 before the first.",
+		}),
+		took: auto.NewGauge(prometheus.GaugeOpts{
+			Name: "kureka_snapshot_save_seconds", Help: "How long it took to save the last snapshot.",
+		}),
+		size: auto.NewGauge(prometheus.GaugeOpts{
+			Name: "kureka_snapshot_bytes", Help: "Size of the last snapshot.",
+		}),
+		failures: auto.NewCounter(prometheus.CounterOpts{
+			Name: "kureka_snapshot_failures_total", Help: "Snapshots that could not be saved.",
+		}),
+	}
+}
+
+// run saves until the context ends.
+func (k *keeper) run(ctx context.Context) {
+	ticker := time.NewTicker(snapshotInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if k.due(time.Now()) {
+			k.save()
+		}
+	}
+}
+
+// due reports whether there is something to save. While list reads are refused the
+// registry is not whole, and no start may take it for that.
+func (k *keeper) due(now time.Time) bool {
+	if now.Before(k.next) || !k.gate.Open(now) {
+		return false
+	}
+	return k.saved.IsZero() || k.cluster.Revision() != k.revision || now.Sub(k.saved) >= quietInterval
+}
+
+// last saves what the process leaves behind.
+func (k *keeper) last() {
+	if k.gate.Open(time.Now()) {
+		k.save()
+	}
+}
+
+func (k *keeper) save() {
+	start := time.Now()
+	revision := k.cluster.Revision()
+	size, err := k.file.Save(k.cluster.Checkpoint(start))
+	took := time.Since(start)
+	if err != nil {
+		k.failed(start, err)
+		return
+	}
+	if !k.failing.IsZero() {
+		k.log.Info("Saving the snapshot again", "file", k.file.Path())
+	}
+	k.revision, k.saved, k.failing, k.aside = revision, start, time.Time{}, false
+	k.next = start.Add(max(snapshotInterval, (1+snapshotShare)*took))
+	k.metrics.saved.Set(float64(start.UnixMilli()) / 1000)
+	k.metrics.took.Set(took.Seconds())
+	k.metrics.size.Set(float64(size))
+}
+
+func (k *keeper) failed(now time.Time, err error) {
+	k.metrics.failures.Inc()
+	k.next = now.Add(snapshotRetry)
+	if k.failing.IsZero() {
+		k.failing = now
+		k.log.Error(err, "Cannot save the snapshot; trying again, and if it lasts the next start will know nobody", "file", k.file.Path())
+	}
+	if k.aside || now.Sub(k.failing) < snapshotStale {
+		return
+	}
+	k.aside = true
+	name, err := k.file.SetAside()
+	if err != nil {
+		k.log.Error(err, "The snapshot on the disk is out of date and cannot be set aside; remove it before the next start", "file", k.file.Path())
+		return
+	}
+	k.log.Info("The snapshot on the disk is out of date, so no start shall use it", "keptAs", name)
+}
+
+// load builds registry and view, from the snapshot file if there is one that can
+// be used. Whatever is wrong with it is told with the cure, and the process starts
+// without it.
+func (a *App) load(now time.Time) {
+	a.build(now)
+	if a.opts.SnapshotFile == "" {
+		return
+	}
+	log := a.log.WithName("snapshot")
+	file := snapshotfile.New(a.opts.SnapshotFile)
+	a.keeper = &keeper{file: file, gate: a.gate, log: log, metrics: newSnapshotMetrics(a.metrics)}
+	defer func() { a.keeper.cluster = a.cluster }()
+	problem := file.Prepare()
+	if problem != nil {
+		log.Error(problem, "Cannot write snapshots", "file", file.Path())
+	}
+	cp, err := file.Load()
+	if err == nil {
+		if err = a.cluster.Restore(now, cp); err != nil {
+			err = &snapshotfile.UnusableError{Why: err.Error()}
+			a.build(now)
+		}
+	}
+	switch _, unusable := errors.AsType[*snapshotfile.UnusableError](err); {
+	case errors.Is(err, snapshotfile.ErrNone):
+		log.Info("No snapshot yet", "file", file.Path())
+	case unusable:
+		aside, asideErr := file.SetAside()
+		log.Error(errors.Join(err, asideErr), "The snapshot cannot be used; starting without it", "file", file.Path(), "keptAs", aside)
+	case err != nil:
+		log.Error(err, "The snapshot cannot be read; starting without it", "file", file.Path())
+	case problem != nil:
+		log.Info("The snapshot was loaded, but nobody can have kept it up to date: list reads wait for clients to come back", "file", file.Path())
+	default:
+		a.gate.Loaded()
+		a.loaded = snapshotfile.Saved(cp)
+		log.Info("Goes on from the snapshot", "file", file.Path(), "instances", a.reg.Snapshot().Len(),
+			"saved", a.loaded.UTC().Format(time.RFC3339), "age", now.Sub(a.loaded).Round(time.Millisecond).String())
+	}
+}
+
+// build makes an empty registry and an empty view.
+func (a *App) build(now time.Time) {
+	a.reg = registry.New(now, registry.Options{MaxInstances: a.opts.MaxInstances, Remembered: a.gate.Lasts()})
+	a.cluster = cluster.New(a.reg, cluster.Options{
+		AllNamespaces: len(a.opts.WatchNamespaces) == 0, Class: a.opts.RegistryClass, Probing: a.probing(), Observer: a.changed,
+	})
+}
+
+// probing reports whether silent nodes are asked by TCP.
+func (a *App) probing() bool { return a.opts.Mode == Manager && a.opts.Prober == ProberOn }
+
+// checkLoaded refuses list reads after all if somebody served after the snapshot
+// that this process started from was saved, which a canary renewed later shows.
+func (a *App) checkLoaded(renewed time.Time) {
+	if a.loaded.IsZero() || renewed.Sub(a.loaded) < outdatedAfter {
+		return
+	}
+	a.gate.Outdated()
+	a.log.Info("The registry was served after the snapshot was saved: it lacks who came since, so list reads wait for clients to come back",
+		"saved", a.loaded.UTC().Format(time.RFC3339), "served", renewed.UTC().Format(time.RFC3339), "flag", "--start-gate")
+}

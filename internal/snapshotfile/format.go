@@ -1,0 +1,197 @@
+package snapshotfile
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/registry"
+)
+
+// The version that is written; files of the same major version are read.
+const (
+	major = 1
+	minor = 0
+)
+
+// Limits of what is read.
+const (
+	maxLine  = 16 << 20
+	maxBytes = 8 << 30 // unpacked
+)
+
+// line is one value of the stream: one of its fields is set, or none if a newer
+// version wrote it.
+type line struct {
+	Head      *head                    `json:"head,omitempty"`
+	Policy    *policy                  `json:"policy,omitempty"`
+	Node      *cluster.SavedNode       `json:"node,omitempty"`
+	Pod       *cluster.SavedPod        `json:"pod,omitempty"`
+	Instance  *registry.SavedInstance  `json:"instance,omitempty"`
+	Binding   *cluster.SavedInstance   `json:"binding,omitempty"` // of an instance
+	Deletion  *registry.SavedDeletion  `json:"deletion,omitempty"`
+	Override  *registry.SavedOverride  `json:"override,omitempty"`
+	Tombstone *registry.SavedTombstone `json:"tombstone,omitempty"`
+	Fence     *registry.SavedFence     `json:"fence,omitempty"`
+	Orphan    *cluster.SavedOrphan     `json:"orphan,omitempty"`
+	End       *end                     `json:"end,omitempty"`
+}
+
+// head is the first line.
+type head struct {
+	SavedMS int64                    `json:"savedMS"` // Unix ms
+	Version int64                    `json:"version"`
+	Clock   registry.Stamp           `json:"clock"`
+	Credits map[string]time.Duration `json:"credits,omitempty"`
+}
+
+// policy is the policy of one namespace, or of all that have none.
+type policy struct {
+	Namespace string              `json:"namespace,omitempty"`
+	Policy    cluster.SavedPolicy `json:"policy"`
+}
+
+// end is the last line.
+type end struct {
+	Lines int `json:"lines"` // before this one
+}
+
+// writeLines writes a checkpoint as lines.
+func writeLines(w io.Writer, cp *cluster.Checkpoint) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	lines := 0
+	put := func(l line) error {
+		lines++
+		return enc.Encode(&l)
+	}
+	r := cp.Registry
+	return errors.Join(
+		put(line{Head: &head{r.SavedMS, r.Version, r.Clock, r.Credits}}),
+		put(line{Policy: &policy{Policy: cp.Policies.Fallback}}),
+		eachPolicy(cp.Policies.Namespaces, func(p *policy) error { return put(line{Policy: p}) }),
+		each(cp.Nodes, func(v *cluster.SavedNode) error { return put(line{Node: v}) }),
+		each(cp.Pods, func(v *cluster.SavedPod) error { return put(line{Pod: v}) }),
+		each(r.Instances, func(v *registry.SavedInstance) error { return put(line{Instance: v}) }),
+		each(cp.Instances, func(v *cluster.SavedInstance) error { return put(line{Binding: v}) }),
+		each(r.Deletions, func(v *registry.SavedDeletion) error { return put(line{Deletion: v}) }),
+		each(r.Overrides, func(v *registry.SavedOverride) error { return put(line{Override: v}) }),
+		each(r.Tombstones, func(v *registry.SavedTombstone) error { return put(line{Tombstone: v}) }),
+		each(r.Fences, func(v *registry.SavedFence) error { return put(line{Fence: v}) }),
+		each(cp.Orphans, func(v *cluster.SavedOrphan) error { return put(line{Orphan: v}) }),
+		put(line{End: &end{lines}}),
+	)
+}
+
+func each[T any](all []T, put func(*T) error) error {
+	for i := range all {
+		if err := put(&all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func eachPolicy(all map[string]cluster.SavedPolicy, put func(*policy) error) error {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if err := put(&policy{name, all[name]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readLines reads what writeLines wrote.
+func readLines(packed io.Reader) (*cluster.Checkpoint, error) {
+	unpacked, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, fmt.Errorf("unpacking: %w", err)
+	}
+	scan := bufio.NewScanner(io.LimitReader(unpacked, maxBytes))
+	scan.Buffer(make([]byte, 1<<16), maxLine)
+	p := parser{cp: &cluster.Checkpoint{Registry: &registry.Checkpoint{}}}
+	p.cp.Policies = cluster.SavedPolicies{Fallback: cluster.DefaultPolicy(), Namespaces: map[string]cluster.SavedPolicy{}}
+	for scan.Scan() {
+		if err := p.take(scan.Bytes()); err != nil {
+			return nil, fmt.Errorf("reading line %d: %w", p.lines+1, err)
+		}
+	}
+	if err := scan.Err(); err != nil {
+		return nil, fmt.Errorf("unpacking: %w", err)
+	}
+	return p.cp, p.whole()
+}
+
+// parser puts lines together again.
+type parser struct {
+	cp           *cluster.Checkpoint
+	lines        int
+	headed, done bool
+}
+
+func (p *parser) take(text []byte) error {
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil {
+		return err
+	}
+	if p.done {
+		return errors.New("something comes after the end")
+	}
+	if l.End != nil {
+		if p.done = true; l.End.Lines != p.lines {
+			return fmt.Errorf("%d lines were written, %d are there", l.End.Lines, p.lines)
+		}
+		return nil
+	}
+	p.lines++
+	p.keep(&l)
+	return nil
+}
+
+func (p *parser) keep(l *line) {
+	cp, r := p.cp, p.cp.Registry
+	if h := l.Head; h != nil {
+		p.headed = true
+		r.SavedMS, r.Version, r.Clock, r.Credits = h.SavedMS, h.Version, h.Clock, h.Credits
+	}
+	switch n := l.Policy; {
+	case n == nil:
+	case n.Namespace == "":
+		cp.Policies.Fallback = n.Policy
+	default:
+		cp.Policies.Namespaces[n.Namespace] = n.Policy
+	}
+	appendTo(&cp.Nodes, l.Node)
+	appendTo(&cp.Pods, l.Pod)
+	appendTo(&r.Instances, l.Instance)
+	appendTo(&cp.Instances, l.Binding)
+	appendTo(&r.Deletions, l.Deletion)
+	appendTo(&r.Overrides, l.Override)
+	appendTo(&r.Tombstones, l.Tombstone)
+	appendTo(&r.Fences, l.Fence)
+	appendTo(&cp.Orphans, l.Orphan)
+}
+
+func appendTo[T any](all *[]T, v *T) {
+	if v != nil {
+		*all = append(*all, *v)
+	}
+}
+
+// whole reports what a stream without an end lacks.
+func (p *parser) whole() error {
+	switch {
+	case !p.done:
+		return errors.New("the last line is missing")
+	case !p.headed:
+		return errors.New("the first line is missing")
+	}
+	return nil
+}
