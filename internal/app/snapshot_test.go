@@ -35,7 +35,7 @@ func leave(t *testing.T, path string) {
 	o := kept(path)
 	o.StartGate = GateOff
 	a, stop := start(t, o)
-	if code, _ := ask(t, a.Addr(), http.MethodPost, "/eureka/apps/DEMO", registration("a", "192.0.2.10")); code != http.StatusNoContent {
+	if code, _ := ask(t, a.Addr(), http.MethodPost, "/eureka/apps/DEMO", demoBody("a", "192.0.2.10")); code != http.StatusNoContent {
 		t.Fatalf("registering: %d", code)
 	}
 	if err := stop(); err != nil {

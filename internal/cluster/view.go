@@ -110,6 +110,11 @@ func (c *Cluster) measure(now time.Time) {
 		c.settled = settled
 		c.rebindUnbound(now)
 	}
+	c.ageLeases(now)
+}
+
+// ageLeases tells the registry of nodes whose Lease has stopped arriving.
+func (c *Cluster) ageLeases(now time.Time) {
 	for _, n := range c.nodes {
 		if !n.lease.IsZero() && now.Sub(n.lease) > nodeFreshFor {
 			c.reg.SetNodeFresh(n.Name, false)

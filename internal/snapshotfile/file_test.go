@@ -23,12 +23,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/evidence"
 	"github.com/kureka/kureka/internal/registry"
 )
 
 var update = flag.Bool("update", false, "write the stored file of the current version anew; never for one that was released")
 
-var same = cmp.Options{cmpopts.EquateEmpty(), cmpopts.EquateComparable(netip.Addr{}, netip.AddrPort{}, netip.Prefix{})}
+var same = cmp.Options{cmpopts.EquateEmpty(), cmpopts.EquateComparable(netip.Addr{}, netip.AddrPort{}, netip.Prefix{}, evidence.Labels{})}
 
 func file(t *testing.T) *File {
 	t.Helper()

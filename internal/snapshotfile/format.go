@@ -1,11 +1,8 @@
 package snapshotfile
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -104,94 +101,6 @@ func eachPolicy(all map[string]cluster.SavedPolicy, put func(*policy) error) err
 		if err := put(&policy{name, all[name]}); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// readLines reads what writeLines wrote.
-func readLines(packed io.Reader) (*cluster.Checkpoint, error) {
-	unpacked, err := gzip.NewReader(packed)
-	if err != nil {
-		return nil, fmt.Errorf("unpacking: %w", err)
-	}
-	scan := bufio.NewScanner(io.LimitReader(unpacked, maxBytes))
-	scan.Buffer(make([]byte, 1<<16), maxLine)
-	p := parser{cp: &cluster.Checkpoint{Registry: &registry.Checkpoint{}}}
-	p.cp.Policies = cluster.SavedPolicies{Fallback: cluster.DefaultPolicy(), Namespaces: map[string]cluster.SavedPolicy{}}
-	for scan.Scan() {
-		if err := p.take(scan.Bytes()); err != nil {
-			return nil, fmt.Errorf("reading line %d: %w", p.lines+1, err)
-		}
-	}
-	if err := scan.Err(); err != nil {
-		return nil, fmt.Errorf("unpacking: %w", err)
-	}
-	return p.cp, p.whole()
-}
-
-// parser puts lines together again.
-type parser struct {
-	cp           *cluster.Checkpoint
-	lines        int
-	headed, done bool
-}
-
-func (p *parser) take(text []byte) error {
-	var l line
-	if err := json.Unmarshal(text, &l); err != nil {
-		return err
-	}
-	if p.done {
-		return errors.New("something comes after the end")
-	}
-	if l.End != nil {
-		if p.done = true; l.End.Lines != p.lines {
-			return fmt.Errorf("%d lines were written, %d are there", l.End.Lines, p.lines)
-		}
-		return nil
-	}
-	p.lines++
-	p.keep(&l)
-	return nil
-}
-
-func (p *parser) keep(l *line) {
-	cp, r := p.cp, p.cp.Registry
-	if h := l.Head; h != nil {
-		p.headed = true
-		r.SavedMS, r.Version, r.Clock, r.Credits = h.SavedMS, h.Version, h.Clock, h.Credits
-	}
-	switch n := l.Policy; {
-	case n == nil:
-	case n.Namespace == "":
-		cp.Policies.Fallback = n.Policy
-	default:
-		cp.Policies.Namespaces[n.Namespace] = n.Policy
-	}
-	appendTo(&cp.Nodes, l.Node)
-	appendTo(&cp.Pods, l.Pod)
-	appendTo(&r.Instances, l.Instance)
-	appendTo(&cp.Instances, l.Binding)
-	appendTo(&r.Deletions, l.Deletion)
-	appendTo(&r.Overrides, l.Override)
-	appendTo(&r.Tombstones, l.Tombstone)
-	appendTo(&r.Fences, l.Fence)
-	appendTo(&cp.Orphans, l.Orphan)
-}
-
-func appendTo[T any](all *[]T, v *T) {
-	if v != nil {
-		*all = append(*all, *v)
-	}
-}
-
-// whole reports what a stream without an end lacks.
-func (p *parser) whole() error {
-	switch {
-	case !p.done:
-		return errors.New("the last line is missing")
-	case !p.headed:
-		return errors.New("the first line is missing")
 	}
 	return nil
 }

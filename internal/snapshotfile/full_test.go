@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/evidence"
 	"github.com/kureka/kureka/internal/registry"
 )
 
@@ -21,24 +22,7 @@ func full() *cluster.Checkpoint {
 
 func fill(v reflect.Value, n *int) {
 	*n++
-	switch x := v.Addr().Interface().(type) {
-	case *time.Time:
-		*x = time.Unix(1_700_000_000+int64(*n), 5_000_000).UTC()
-		return
-	case *netip.Addr:
-		*x = netip.AddrFrom4([4]byte{10, 0, 0, byte(*n)})
-		return
-	case *netip.AddrPort:
-		*x = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(*n)}), uint16(*n))
-		return
-	case *netip.Prefix:
-		*x = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(*n), 0}), 24)
-		return
-	case *registry.Status:
-		*x = registry.Starting
-		return
-	case *registry.Action:
-		*x = registry.Modified
+	if fillValue(v, *n) {
 		return
 	}
 	switch v.Kind() {
@@ -64,6 +48,29 @@ func fill(v reflect.Value, n *int) {
 	default:
 		fillPlain(v, *n)
 	}
+}
+
+// fillValue fills what has a form of its own in the file.
+func fillValue(v reflect.Value, n int) bool {
+	switch x := v.Addr().Interface().(type) {
+	case *time.Time:
+		*x = time.Unix(1_700_000_000+int64(n), 5_000_000).UTC()
+	case *netip.Addr:
+		*x = netip.AddrFrom4([4]byte{10, 0, 0, byte(n)})
+	case *netip.AddrPort:
+		*x = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(n)}), uint16(n))
+	case *netip.Prefix:
+		*x = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(n), 0}), 24)
+	case *evidence.Labels:
+		*x = evidence.NewLabels(map[string]string{"key": "value"})
+	case *registry.Status:
+		*x = registry.Starting
+	case *registry.Action:
+		*x = registry.Modified
+	default:
+		return false
+	}
+	return true
 }
 
 func fillPlain(v reflect.Value, n int) {

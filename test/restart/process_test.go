@@ -22,7 +22,6 @@ import (
 // program builds the program once.
 var program = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(tempDir, "bin")
-	//nolint:noctx // it ends by itself
 	out, err := exec.Command("go", "build", "-o", dir+"/", "github.com/kureka/kureka/cmd/kureka").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("building the program: %w\n%s", err, out)
@@ -34,7 +33,8 @@ var program = sync.OnceValues(func() (string, error) {
 type process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
-	ended chan error
+	ended chan struct{}
+	err   error             // how it ended
 	addrs map[string]string // by what they are for
 	mu    sync.Mutex
 	log   strings.Builder
@@ -52,16 +52,16 @@ func run(t *testing.T, args ...string) *process {
 	}
 	//nolint:noctx // it lives until it is ended or killed
 	cmd := exec.Command(path, args...)
-	p := &process{t: t, cmd: cmd, ended: make(chan error, 1), addrs: map[string]string{}}
+	p := &process{t: t, cmd: cmd, ended: make(chan struct{}), addrs: map[string]string{}}
 	out, in := io.Pipe()
 	p.cmd.Stdout, p.cmd.Stderr = in, in
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
-		err := p.cmd.Wait()
+		p.err = p.cmd.Wait()
 		_ = in.Close() // closing a pipe in memory does not fail
-		p.ended <- err
+		close(p.ended)
 	}()
 	open := make(chan struct{})
 	go p.read(out, open)
@@ -110,12 +110,8 @@ func (p *process) addr(what string) string {
 
 // kill is kill -9.
 func (p *process) kill() {
-	if p.ended == nil {
-		return
-	}
 	_ = p.cmd.Process.Kill() // it may have ended
-	_ = <-p.ended            // how does not matter
-	p.ended = nil
+	<-p.ended
 }
 
 // terminate asks it to end, as the kubelet does.
@@ -130,9 +126,8 @@ func (p *process) terminate() {
 func (p *process) wait() error {
 	p.t.Helper()
 	select {
-	case err := <-p.ended:
-		p.ended = nil
-		return err
+	case <-p.ended:
+		return p.err
 	case <-time.After(2 * time.Minute):
 		p.t.Fatal("it does not end")
 		return nil
