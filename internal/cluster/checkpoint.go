@@ -159,8 +159,10 @@ func (c *Cluster) worthSaving(p *pod) bool {
 }
 
 func (p *pod) saved() SavedPod {
-	s := SavedPod{Pod: p.Pod, Gone: p.gone, Proven: p.proven, Leaving: p.leaving, Addrs: p.addrs, Changed: maps.Clone(p.changed),
-		NotReadySince: p.notReadySince, Cancelled: maps.Clone(p.cancelled)}
+	s := SavedPod{
+		Pod: p.Pod, Gone: p.gone, Proven: p.proven, Leaving: p.leaving, Addrs: p.addrs, Changed: maps.Clone(p.changed),
+		NotReadySince: p.notReadySince, Cancelled: maps.Clone(p.cancelled),
+	}
 	s.Pod.Version = p.version
 	return s
 }

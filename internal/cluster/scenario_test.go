@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -260,48 +259,6 @@ func (s *scenario) watches() map[string]func(args) error {
 			return nil
 		},
 	}
-}
-
-func (s *scenario) restart(a args) error {
-	saved, err := json.Marshal(s.c.Checkpoint(s.now))
-	if err != nil {
-		return err
-	}
-	var cp Checkpoint
-	if err := json.Unmarshal(saved, &cp); err != nil {
-		return err
-	}
-	if err := s.pause(a); err != nil {
-		return err
-	}
-	s.reg = registry.New(s.now, registry.Options{})
-	s.c = New(s.reg, Options{AllNamespaces: true, Observer: func(Change) time.Duration { s.count++; return 0 }})
-	return s.c.Restore(s.now, &cp)
-}
-
-func (s *scenario) pause(a args) error {
-	d, err := time.ParseDuration(a.words[0])
-	s.now = s.now.Add(d)
-	return err
-}
-
-func (s *scenario) list(a args) error {
-	for _, uid := range a.words {
-		s.c.ObservePod(s.now, *s.pods[uid])
-	}
-	var lacks []string
-	for _, p := range s.c.KnownPods() {
-		if !slices.Contains(a.words, p.UID) {
-			lacks = append(lacks, p.UID)
-		}
-	}
-	s.c.SetPodsReadable(s.now, true)
-	s.c.SetNodesReadable(true)
-	slices.Sort(lacks)
-	if got := strings.Join(lacks, ","); got != a.opts["lacks"] {
-		return fmt.Errorf("lacks %s", got)
-	}
-	return nil
 }
 
 func (s *scenario) node(a args) error {
