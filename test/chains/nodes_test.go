@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kureka/kureka/test/rig/netns"
 	"github.com/kureka/kureka/test/rig/stage"
 )
 
@@ -140,6 +141,25 @@ func TestOneZoneSilent(t *testing.T) {
 	c.pass(10 * time.Second)
 	c.courses(up, pods...)
 	c.untouched(pods...)
+}
+
+// All machines of one zone lose power. Their silence alone is taken for one of the
+// network; that none of them answers, while machines elsewhere do, confirms it.
+func TestOneZoneDies(t *testing.T) {
+	netns.Require(t) // elsewhere a machine without power refuses connections
+	c := begin(t, plan{nodes: 6, zones: []string{"far", "far", "far", "near", "near", "near"}})
+	pods := c.pods(0, 1, 2, 3, 4, 5)
+	far, near := pods[:3], pods[3:]
+	c.Timeline.Mark("the far zone loses power")
+	off := time.Now()
+	for _, n := range c.Nodes[:3] {
+		n.PowerOff()
+	}
+	c.await(out, far...)
+	c.because("taken-out", "NodeSilent", far...)
+	c.measured("zone without power (14 s), instances out of service", off, out, far...)
+	c.courses(up, near...)
+	c.untouched(near...)
 }
 
 // The kubelet itself says that it is not ready, which proves that it lives; the
