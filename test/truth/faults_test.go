@@ -131,9 +131,16 @@ func cutWatch(w *world, f fault) {
 }
 
 func lateWatch(w *world, f fault) {
-	w.op.lag = 5*time.Second + time.Duration(f.amount)*time.Second
 	op := w.op
-	w.after(f.lasts, func() { op.lag, op.since = w.plan.lag, w.now; op.deliver() })
+	op.late++
+	op.lag = max(op.lag, 5*time.Second+time.Duration(f.amount)*time.Second)
+	w.after(f.lasts, func() {
+		if op.late--; op.late > 0 {
+			return // what another delay holds back comes later
+		}
+		op.lag, op.since = w.plan.lag, w.now
+		op.deliver()
+	})
 }
 
 func downAPI(w *world, f fault) {

@@ -34,6 +34,7 @@ type operator struct {
 	resumes    time.Duration // paused until then
 	stepped    time.Duration // of the wall clock
 	lag        time.Duration // of the watches
+	late       int           // faults that delay them
 	born       time.Duration
 	connected  bool // the watches are open
 	since      time.Duration
