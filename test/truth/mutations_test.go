@@ -94,7 +94,7 @@ func keeping() []mutation {
 `, ``},
 		{"cancels of the dead are fenced", fence, `return f.active() && (f.blocksSource(t, c) || f.blocksOrphan(t, c, key))`, `return false`},
 		{"an address that somebody owns is freed", fence, `	delete(f.byAddr, a)
-	if x == nil`, `	if x == nil`},
+	if x != nil`, `	if x != nil`},
 		{"self-preservation", partition, `	engaged := p.policy.SelfPreservation &&`, `	engaged := false && p.policy.SelfPreservation &&`},
 		{"a pod that is Ready has grace", tick, `	if e.fresh && n.binding.PodReady {`, `	if false {`},
 		{"a pause earns credit", tick, `t-e.lastTick > pause {`, `false {`},
