@@ -69,6 +69,9 @@ func TestWithoutAnyBrakeAHistoryGoesWrong(t *testing.T) {
 	}
 }
 
+// mutantSeeds is how many histories are played without a brake at most.
+const mutantSeeds = "1100"
+
 // play builds the random histories with the mutation and plays them.
 func (m mutation) play(t *testing.T) (out string, failed bool) {
 	t.Helper()
@@ -98,7 +101,7 @@ func (m mutation) play(t *testing.T) (out string, failed bool) {
 	if said, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building without it: %v\n%s", err, said)
 	}
-	run := exec.CommandContext(t.Context(), binary, "-test.run=^TestNobodyWhoLivesIsTakenForDeadInAnyHistory$", "-quick")
+	run := exec.CommandContext(t.Context(), binary, "-test.run=^TestNobodyWhoLivesIsTakenForDeadInAnyHistory$", "-quick", "-seeds="+mutantSeeds)
 	said, err := run.CombinedOutput()
 	return string(said), err != nil
 }
