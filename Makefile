@@ -81,7 +81,8 @@ histories: ## Play random histories against the model (SEEDS=20000, FIRST=1).
 	@$(PROGRESS) "playing $(SEEDS) histories" go test ./test/truth -count=1 -timeout 0 -run '^TestNobody' -seeds $(SEEDS) -first-seed $(FIRST)
 
 .PHONY: mutate
-mutate: ## Disable each veto, brake, fence and confirmation in turn; a random history must fail.
+mutate: ## Play 1,100 random histories, then disable each veto, brake, fence and confirmation in turn: one must fail.
+	@$(PROGRESS) "playing the histories with every brake" go test ./test/truth -count=1 -timeout 0 -run '^TestNobody' -seeds 1100
 	@$(PROGRESS) "disabling one brake after the other" go test ./test/truth -count=1 -timeout 0 -v -run '^TestWithoutAnyBrake' -mutate -mutants '$(MUTANTS)'
 
 .PHONY: conformance

@@ -119,7 +119,6 @@ func uncaught() map[string]bool {
 		"a late registration is bound to an older pod only": true,
 		"a vouched-for node that was Ready is not down":     true,
 		"an address that somebody owns is freed":            true,
-		"errors confirm nothing":                            true,
 		"marks are for silent processes":                    true,
 		"marks are taken back for the floor":                true,
 		"marks have a floor":                                true,
