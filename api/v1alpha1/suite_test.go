@@ -37,27 +37,10 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(runSuite(m))
-}
-
-func runSuite(m *testing.M) int {
-	p, err := controlplane.Start(context.Background(), controlplane.Options{NoControllerManager: true})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	plane = p
-	code := 1
-	if err := install(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	} else {
-		code = m.Run()
-	}
-	if err := p.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return code
+	os.Exit(controlplane.Run(m, func(ctx context.Context, p *controlplane.ControlPlane) error {
+		plane = p
+		return install(ctx)
+	}))
 }
 
 // install creates the checked-in custom resources and waits until they are served.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"fmt"
 	"net"
 	"os"
 	"strings"
@@ -32,25 +31,10 @@ import (
 var admin kubernetes.Interface
 
 func TestMain(m *testing.M) {
-	os.Exit(runSuite(m))
-}
-
-func runSuite(m *testing.M) int {
-	plane, err := controlplane.Start(context.Background(), controlplane.Options{NoControllerManager: true})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	if admin, err = kubernetes.NewForConfig(plane.Config()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	code := m.Run()
-	if err := plane.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return code
+	os.Exit(controlplane.Run(m, func(_ context.Context, plane *controlplane.ControlPlane) (err error) {
+		admin, err = kubernetes.NewForConfig(plane.Config())
+		return err
+	}))
 }
 
 // outcomes counts what the webhook says it has done.

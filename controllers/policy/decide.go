@@ -3,16 +3,14 @@ package policy
 import (
 	"context"
 	"fmt"
-	"reflect"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kureka/kureka/api/v1alpha1"
+	"github.com/kureka/kureka/controllers/manager"
 	"github.com/kureka/kureka/internal/verdict"
 )
 
@@ -39,11 +37,7 @@ type decider struct {
 	clock  func() time.Time
 	// effective is told what is in force, for those who need more of it than the target.
 	effective *Effective
-	// changed gets the name of every object whose decision changed.
-	changed chan<- event.TypedGenericEvent[types.NamespacedName]
-
-	mu        sync.Mutex
-	decisions map[types.NamespacedName]decision
+	made      *manager.Decisions[decision]
 }
 
 // Reconcile decides about all objects; the request says nothing.
@@ -55,12 +49,7 @@ func (d *decider) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile
 	decisions, fallback, own, inForce := decide(cluster, namespaces)
 	d.target.SetPolicies(d.clock(), fallback, own)
 	d.effective.set(inForce, decisions)
-	for _, name := range d.keep(decisions) {
-		select {
-		case d.changed <- event.TypedGenericEvent[types.NamespacedName]{Object: name}:
-		case <-ctx.Done():
-		}
-	}
+	d.made.Replace(ctx, decisions)
 	return reconcile.Result{}, nil
 }
 
@@ -114,26 +103,4 @@ func decide(cluster *v1alpha1.ClusterRegistryPolicy, namespaces []v1alpha1.Regis
 		decisions[client.ObjectKeyFromObject(n)] = decision{n.UID, n.Generation, effective, problems}
 	}
 	return decisions, fallback, own, everywhere
-}
-
-// keep replaces the decisions and returns the names of those that are new.
-func (d *decider) keep(decisions map[types.NamespacedName]decision) []types.NamespacedName {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var changed []types.NamespacedName
-	for name, now := range decisions {
-		if before, known := d.decisions[name]; !known || !reflect.DeepEqual(before, now) {
-			changed = append(changed, name)
-		}
-	}
-	d.decisions = decisions
-	return changed
-}
-
-// about returns the decision in force about an object, ok false if there is none.
-func (d *decider) about(name types.NamespacedName) (dec decision, ok bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	dec, ok = d.decisions[name]
-	return dec, ok
 }

@@ -5,17 +5,9 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/kureka/kureka/api/v1alpha1"
 	"github.com/kureka/kureka/controllers/manager"
@@ -53,44 +45,11 @@ func Run(ctx context.Context, cfg *rest.Config, opts Options) {
 	})
 }
 
-// setup adds one controller that decides and one that writes what was decided: a
-// decision never waits for a status.
 func setup(mgr ctrl.Manager, opts Options) error {
-	changed := make(chan event.TypedGenericEvent[types.NamespacedName])
+	made := manager.NewDecisions[decision]()
 	d := &decider{
-		reader: mgr.GetClient(), target: opts.Target, class: v1alpha1.RegistryClass(opts.Class), clock: opts.Clock, effective: opts.Effective, changed: changed,
+		reader: mgr.GetClient(), target: opts.Target, class: v1alpha1.RegistryClass(opts.Class), clock: opts.Clock, effective: opts.Effective, made: made,
 	}
-	w := &statusWriter{
-		client: mgr.GetClient(), about: d.about, figures: opts.Figures, clock: opts.Clock,
-		log: opts.Logger, written: map[string]time.Time{},
-	}
-	all := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
-		return []reconcile.Request{{}}
-	})
-	// Only specs count: the status is what is written here.
-	specs := builder.WithPredicates(predicate.GenerationChangedPredicate{})
-	err := ctrl.NewControllerManagedBy(mgr).Named("policies").
-		Watches(&v1alpha1.ClusterRegistryPolicy{}, all, specs).
-		Watches(&v1alpha1.RegistryPolicy{}, all, specs).
-		WatchesRawSource(source.Func(decideAtStart)).
-		Complete(d)
-	if err != nil {
-		return err
-	}
-	return ctrl.NewControllerManagedBy(mgr).Named("policy-status").
-		WatchesRawSource(source.TypedChannel(changed, handler.TypedFuncs[types.NamespacedName, reconcile.Request]{
-			GenericFunc: func(
-				_ context.Context, e event.TypedGenericEvent[types.NamespacedName], q workqueue.TypedRateLimitingInterface[reconcile.Request],
-			) {
-				q.Add(reconcile.Request{NamespacedName: e.Object})
-			},
-		})).
-		Complete(w)
-}
-
-// decideAtStart asks for a decision that no event asks for: the last policy may
-// have been deleted while nobody watched.
-func decideAtStart(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	q.Add(reconcile.Request{})
-	return nil
+	w := newStatusWriter(mgr.GetClient(), made.About, opts)
+	return manager.Pair(mgr, "policies", d, w, made, &v1alpha1.ClusterRegistryPolicy{}, &v1alpha1.RegistryPolicy{})
 }

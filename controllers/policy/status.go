@@ -6,9 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,14 +14,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kureka/kureka/api/v1alpha1"
+	"github.com/kureka/kureka/controllers/manager"
 )
 
-const (
-	// figuresEvery is how often the figures of a namespace are written at most.
-	figuresEvery = 10 * time.Second
-	// afterConflict is how long the cache has to see what somebody else wrote.
-	afterConflict = time.Second
-)
+// figuresEvery is how often the figures of a namespace are written at most.
+const figuresEvery = manager.StatusEvery
 
 // Figures tells how the leases of a namespace stand: their number, the expected
 // and received renewals a minute rounded down, how many expired ones are held, and
@@ -38,11 +33,16 @@ type statusWriter struct {
 	about   func(types.NamespacedName) (decision, bool)
 	figures Figures
 	clock   func() time.Time
-	log     logr.Logger
-	// failing is set from the first write that fails to the next that does not.
-	failing bool
+	outcome manager.Written
 	// written is when figures were written last, by namespace.
 	written map[string]time.Time
+}
+
+func newStatusWriter(c client.Client, about func(types.NamespacedName) (decision, bool), opts Options) *statusWriter {
+	return &statusWriter{
+		client: c, about: about, figures: opts.Figures, clock: opts.Clock, written: map[string]time.Time{},
+		outcome: manager.Written{Log: opts.Logger, Failed: "Cannot write the status of policies; they are in force all the same"},
+	}
 }
 
 // Reconcile writes the status of one object if it is not as it should be. It is
@@ -59,22 +59,7 @@ func (w *statusWriter) Reconcile(ctx context.Context, req reconcile.Request) (re
 	} else {
 		err = w.writeNamespace(ctx, req.NamespacedName, d)
 	}
-	return w.outcome(err), nil
-}
-
-// outcome says when to look again. A status that cannot be written harms nobody,
-// so it is told once and tried again at the usual time.
-func (w *statusWriter) outcome(err error) reconcile.Result {
-	switch {
-	case apierrors.IsConflict(err):
-		return reconcile.Result{RequeueAfter: afterConflict}
-	case err == nil:
-		w.failing = false
-	case !w.failing:
-		w.failing = true
-		w.log.Error(err, "Cannot write the status of policies; they are in force all the same")
-	}
-	return reconcile.Result{RequeueAfter: figuresEvery}
+	return w.outcome.Outcome(err), nil
 }
 
 func (w *statusWriter) writeCluster(ctx context.Context, name types.NamespacedName, d decision) error {

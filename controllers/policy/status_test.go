@@ -38,12 +38,10 @@ func newWriting(t *testing.T) *writing {
 	w.create(w.object)
 	effective, _, _ := Merge(nil, nil)
 	w.decision = decision{uid: w.object.UID, generation: 1, effective: effective}
-	w.writer = &statusWriter{
-		client: w.admin, figures: w.figures, written: map[string]time.Time{},
-		about: func(types.NamespacedName) (decision, bool) { return w.decision, true },
-		clock: func() time.Time { return w.now },
-		log:   funcr.New(w.log, funcr.Options{}),
-	}
+	about := func(types.NamespacedName) (decision, bool) { return w.decision, true }
+	w.writer = newStatusWriter(w.admin, about, Options{
+		Figures: w.figures, Clock: func() time.Time { return w.now }, Logger: funcr.New(w.log, funcr.Options{}),
+	})
 	return w
 }
 

@@ -3,7 +3,6 @@ package policy
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -32,22 +31,10 @@ import (
 var plane *controlplane.ControlPlane
 
 func TestMain(m *testing.M) {
-	os.Exit(runSuite(m))
-}
-
-func runSuite(m *testing.M) int {
-	p, err := controlplane.Start(context.Background(), controlplane.Options{NoControllerManager: true})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	plane = p
-	code := m.Run()
-	if err := p.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return code
+	os.Exit(controlplane.Run(m, func(_ context.Context, p *controlplane.ControlPlane) error {
+		plane = p
+		return nil
+	}))
 }
 
 // world is a running reader of policies and what it told.

@@ -3,15 +3,14 @@ package registration
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kureka/kureka/api/v1alpha1"
+	"github.com/kureka/kureka/controllers/manager"
 	"github.com/kureka/kureka/internal/cluster"
 )
 
@@ -29,11 +28,7 @@ type decider struct {
 	target Target
 	class  v1alpha1.RegistryClass
 	clock  func() time.Time
-	// changed gets the name of every object whose decision changed.
-	changed chan<- event.TypedGenericEvent[types.NamespacedName]
-
-	mu        sync.Mutex
-	decisions map[types.NamespacedName]decision
+	made   *manager.Decisions[decision]
 }
 
 // Reconcile decides about all objects; the request says nothing.
@@ -59,33 +54,6 @@ func (d *decider) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile
 		decisions[client.ObjectKeyFromObject(r)] = dec
 	}
 	d.target.SetOffers(d.clock(), offers)
-	for _, name := range d.keep(decisions) {
-		select {
-		case d.changed <- event.TypedGenericEvent[types.NamespacedName]{Object: name}:
-		case <-ctx.Done():
-		}
-	}
+	d.made.Replace(ctx, decisions)
 	return reconcile.Result{}, nil
-}
-
-// keep replaces the decisions and returns the names of those that are new.
-func (d *decider) keep(decisions map[types.NamespacedName]decision) []types.NamespacedName {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var changed []types.NamespacedName
-	for name, now := range decisions {
-		if before, known := d.decisions[name]; !known || before != now {
-			changed = append(changed, name)
-		}
-	}
-	d.decisions = decisions
-	return changed
-}
-
-// about returns the decision in force about an object, ok false if there is none.
-func (d *decider) about(name types.NamespacedName) (dec decision, ok bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	dec, ok = d.decisions[name]
-	return dec, ok
 }

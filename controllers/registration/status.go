@@ -7,9 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,14 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kureka/kureka/api/v1alpha1"
+	"github.com/kureka/kureka/controllers/manager"
 	"github.com/kureka/kureka/internal/cluster"
-)
-
-const (
-	// statusEvery is how often it is looked what became of a registration.
-	statusEvery = 10 * time.Second
-	// afterConflict is how long the cache has to see what somebody else wrote.
-	afterConflict = time.Second
 )
 
 // statusWriter writes what became of a registration into its status.
@@ -33,9 +25,8 @@ type statusWriter struct {
 	about  func(types.NamespacedName) (decision, bool)
 	target Target
 	clock  func() time.Time
-	log    logr.Logger
-	// failing is set from the first write that fails to the next that does not.
-	failing bool
+
+	outcome manager.Written
 }
 
 // Reconcile writes the status of one object if it is not as it should be. It is
@@ -45,22 +36,7 @@ func (w *statusWriter) Reconcile(ctx context.Context, req reconcile.Request) (re
 	if !ok {
 		return reconcile.Result{}, nil
 	}
-	return w.outcome(w.write(ctx, req.NamespacedName, d)), nil
-}
-
-// outcome says when to look again. A status that cannot be written harms nobody,
-// so it is told once and tried again at the usual time.
-func (w *statusWriter) outcome(err error) reconcile.Result {
-	switch {
-	case apierrors.IsConflict(err):
-		return reconcile.Result{RequeueAfter: afterConflict}
-	case err == nil:
-		w.failing = false
-	case !w.failing:
-		w.failing = true
-		w.log.Error(err, "Cannot write the status of registrations; pods are registered all the same")
-	}
-	return reconcile.Result{RequeueAfter: statusEvery}
+	return w.outcome.Outcome(w.write(ctx, req.NamespacedName, d)), nil
 }
 
 func (w *statusWriter) write(ctx context.Context, name types.NamespacedName, d decision) error {

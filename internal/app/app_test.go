@@ -183,15 +183,7 @@ func TestAManagerWithoutAClusterSaysWhereItLooked(t *testing.T) {
 // The registry serves while the API server is away from the start, and what was
 // registered meanwhile is bound once it is back.
 func TestTheRegistryServesWhileTheAPIServerIsAway(t *testing.T) {
-	plane, err := controlplane.Start(t.Context(), controlplane.Options{NoControllerManager: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := plane.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	plane := controlplane.StartFor(t, controlplane.Options{NoControllerManager: true})
 	pod := runningPod(t, plane)
 	plane.StopAPIServer()
 
@@ -219,7 +211,7 @@ func TestTheRegistryServesWhileTheAPIServerIsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := registry.NewKey("DEMO", pod.Name)
-	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 		heartbeat()
 		i := a.cluster.Snapshot().Get(key)
 		return i != nil && i.PodUID == string(pod.UID), nil

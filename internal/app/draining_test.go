@@ -20,15 +20,7 @@ import (
 )
 
 func TestTheManagerServesTheWebhookAndHasItsCertificateTrusted(t *testing.T) {
-	plane, err := controlplane.Start(t.Context(), controlplane.Options{NoControllerManager: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := plane.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	plane := controlplane.StartFor(t, controlplane.Options{NoControllerManager: true})
 	client, err := kubernetes.NewForConfig(plane.Config())
 	if err != nil {
 		t.Fatal(err)

@@ -43,15 +43,7 @@ const shopNode = "n1"
 
 func openShop(t *testing.T) *shop {
 	t.Helper()
-	plane, err := controlplane.Start(t.Context(), controlplane.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := plane.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	plane := controlplane.StartFor(t, controlplane.Options{})
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, clientscheme.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -59,6 +51,7 @@ func openShop(t *testing.T) *shop {
 		}
 	}
 	s := &shop{t: t, plane: plane}
+	var err error
 	s.admin, err = client.New(plane.Config(), client.Options{Scheme: scheme})
 	s.must(err)
 	s.installResources()

@@ -45,15 +45,7 @@ const others = 998 // instances outside pods
 // A registry of a thousand instances is killed, a pod dies while it is away, and
 // after the start clients see nothing of it.
 func TestARestartIsNotNoticed(t *testing.T) {
-	plane, err := controlplane.Start(t.Context(), controlplane.Options{NoControllerManager: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := plane.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	plane := controlplane.StartFor(t, controlplane.Options{NoControllerManager: true})
 	pods := newPods(t, plane)
 	pods.create("dies-1", "192.0.2.1")
 	pods.create("lives-2", "192.0.2.2")
@@ -226,15 +218,7 @@ func (p *pods) kill(name string) {
 
 // While the API server is away, a start serves what was known.
 func TestAStartServesWhileTheAPIServerIsAway(t *testing.T) {
-	plane, err := controlplane.Start(t.Context(), controlplane.Options{NoControllerManager: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := plane.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	plane := controlplane.StartFor(t, controlplane.Options{NoControllerManager: true})
 	newPods(t, plane).create("lives-2", "192.0.2.2")
 	args := managerArgs(t, plane)
 	p := run(t, append(args, "--start-gate", "Off")...)
