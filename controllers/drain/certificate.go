@@ -37,7 +37,8 @@ type certificate struct {
 	serves atomic.Pointer[tls.Certificate]
 
 	made   time.Time
-	bundle []byte // what clients are to trust, also of the certificate before
+	fresh  *tls.Certificate // made and not trusted yet
+	bundle []byte           // what clients are to trust, also of the certificate before
 }
 
 // get implements tls.Config's GetCertificate.
@@ -48,23 +49,30 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return nil, errors.New("no certificate has been made yet")
 }
 
-// renew makes a certificate if there is none or it is old. The one in use is
-// replaced by use, once clients trust the new one.
-func (c *certificate) renew() (use func(), err error) {
+// renew makes a certificate if there is none or it is old, and none waits already.
+func (c *certificate) renew() error {
 	now := c.clock()
-	if !c.made.IsZero() && now.Sub(c.made) < renewEvery {
-		return func() {}, nil
+	if c.fresh != nil || !c.made.IsZero() && now.Sub(c.made) < renewEvery {
+		return nil
 	}
 	chain, key, err := cert.GenerateSelfSignedCertKey(c.names[0], nil, c.names[1:])
 	if err != nil {
-		return nil, fmt.Errorf("making a certificate: %w", err)
+		return fmt.Errorf("making a certificate: %w", err)
 	}
 	pair, err := tls.X509KeyPair(chain, key)
 	if err != nil {
-		return nil, fmt.Errorf("reading the new certificate: %w", err)
+		return fmt.Errorf("reading the new certificate: %w", err)
 	}
-	c.made, c.bundle = now, append(authority(chain), newest(c.bundle)...)
-	return func() { c.serves.Store(&pair) }, nil
+	c.made, c.fresh, c.bundle = now, &pair, append(authority(chain), newest(c.bundle)...)
+	return nil
+}
+
+// use serves the new certificate, if one waits.
+func (c *certificate) use() {
+	if c.fresh != nil {
+		c.serves.Store(c.fresh)
+		c.fresh = nil
+	}
 }
 
 // authority returns the last certificate of a chain, which signed the others.
@@ -118,17 +126,16 @@ func (c *certificate) keep(ctx context.Context, client kubernetes.Interface, nam
 
 // publish renews the certificate if it is time, has it trusted and then used.
 func (c *certificate) publish(ctx context.Context, client kubernetes.Interface, name string) error {
-	use, err := c.renew()
-	if err != nil {
+	if err := c.renew(); err != nil {
 		return err
 	}
 	if c.serves.Load() == nil {
-		use() // nobody is served by another one
+		c.use() // nobody is served by another one
 	}
 	if err := trust(ctx, client, name, c.bundle); err != nil {
 		return err
 	}
-	use()
+	c.use()
 	return nil
 }
 

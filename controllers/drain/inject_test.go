@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -26,28 +25,22 @@ func builtIn(change ...func(*v1alpha1.Drain)) v1alpha1.Drain {
 	return d
 }
 
-func TestLengthIsWhatTheSlowestClientNeeds(t *testing.T) {
-	slowest := func(d time.Duration) Measure { return func() (time.Duration, bool) { return d, true } }
-	nobody := func() (time.Duration, bool) { return 0, false }
+func TestLengthIsWhatClientsNeed(t *testing.T) {
 	tests := map[string]struct {
-		drain   v1alpha1.Drain
-		measure Measure
-		want    int64
-		how     string
+		drain v1alpha1.Drain
+		want  int64
+		how   string
 	}{
-		"stock clients":        {builtIn(), slowest(30 * time.Second), 70, "slowest client 30s"},
-		"tuned clients":        {builtIn(func(d *v1alpha1.Drain) { *d.LoadBalancerCacheSeconds = 5 }), slowest(5 * time.Second), 15, "load balancer cache 5s"},
-		"nobody measured":      {builtIn(), nobody, 70, "no client has been measured"},
-		"nothing measures":     {builtIn(), nil, 70, "no client has been measured"},
-		"parts count whole":    {builtIn(), slowest(30*time.Second + time.Millisecond), 71, ""},
-		"limited":              {builtIn(), slowest(5 * time.Minute), 90, "limited by drain.maxSeconds"},
-		"fixed":                {builtIn(func(d *v1alpha1.Drain) { d.Seconds = new(intstr.FromInt32(12)) }), slowest(time.Minute), 12, "drain.seconds"},
-		"fixed and limited":    {builtIn(func(d *v1alpha1.Drain) { d.Seconds = new(intstr.FromInt32(600)) }), nil, 90, "limited"},
-		"fixed to none at all": {builtIn(func(d *v1alpha1.Drain) { d.Seconds = new(intstr.FromInt32(0)) }), nil, 0, ""},
+		"stock clients":        {builtIn(), 70, "usual fetch interval 30s, load balancer cache 35s, margin 5s"},
+		"a shorter cache":      {builtIn(func(d *v1alpha1.Drain) { *d.LoadBalancerCacheSeconds = 5 }), 40, "load balancer cache 5s"},
+		"limited":              {builtIn(func(d *v1alpha1.Drain) { *d.LoadBalancerCacheSeconds = 300 }), 90, "limited by drain.maxSeconds"},
+		"fixed":                {builtIn(func(d *v1alpha1.Drain) { d.Seconds = new(intstr.FromInt32(12)) }), 12, "drain.seconds"},
+		"fixed and limited":    {builtIn(func(d *v1alpha1.Drain) { d.Seconds = new(intstr.FromInt32(600)) }), 90, "limited"},
+		"fixed to none at all": {builtIn(func(d *v1alpha1.Drain) { d.Seconds = new(intstr.FromInt32(0)) }), 0, ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, how := length(&tc.drain, tc.measure)
+			got, how := length(&tc.drain)
 			if got != tc.want || !strings.Contains(how, tc.how) {
 				t.Errorf("%d s (%s), want %d (%s)", got, how, tc.want, tc.how)
 			}

@@ -15,6 +15,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -36,13 +38,14 @@ const (
 	maxHeader     = 64 << 10
 )
 
+// askEvery is the pause between two attempts to learn the version of Kubernetes.
+const askEvery = 2 * time.Second
+
 // Options configure Run.
 type Options struct {
 	Listener net.Listener
 	Client   kubernetes.Interface
 	Settings Settings
-	// Measure may be nil: then the usual fetch interval counts.
-	Measure Measure
 	// CertDir holds tls.crt and tls.key, which somebody else renews and has trusted.
 	// Empty: a certificate of our own making is used, and Configuration is told.
 	CertDir string
@@ -59,10 +62,13 @@ type Options struct {
 // Run answers until the context ends. Nothing that goes wrong here stops anything
 // else: pods are then created as they are.
 func Run(ctx context.Context, opts Options) error {
-	if why := whyNoSleep(opts.Client); why != "" {
+	defer func() { _ = opts.Listener.Close() }() // a refused connection is the fastest answer
+	known, err := opts.version(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // the end came first
+	}
+	if why := whyNoSleep(known); why != "" {
 		opts.Logger.Info("Pods get no drain", "cause", why)
-		_ = opts.Listener.Close() // a refused connection is the fastest answer
-		<-ctx.Done()
 		return nil
 	}
 	var wg sync.WaitGroup
@@ -90,16 +96,29 @@ func Run(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// whyNoSleep says why the cluster's pods cannot sleep, empty if they can. Where the
-// version cannot be read they are believed to: almost all can.
-func whyNoSleep(client kubernetes.Interface) string {
-	info, err := client.Discovery().ServerVersion()
-	if err != nil {
-		return ""
-	}
-	v, err := version.ParseGeneric(info.GitVersion)
+// version asks for the version of Kubernetes until it is known: an old one would
+// refuse the pods that were given a sleep.
+func (o *Options) version(ctx context.Context) (known string, err error) {
+	err = wait.PollUntilContextCancel(ctx, askEvery, true, func(ctx context.Context) (bool, error) {
+		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		info, err := discovery.ToServerVersionInterfaceWithContext(o.Client.Discovery()).ServerVersionWithContext(ctx)
+		if err != nil {
+			o.Logger.V(1).Info("Cannot read the version of Kubernetes yet", "cause", err.Error())
+			return false, nil
+		}
+		known = info.GitVersion
+		return true, nil
+	})
+	return known, err
+}
+
+// whyNoSleep says why pods of a version of Kubernetes cannot sleep, empty if they
+// can. A version that cannot be read is some vendor's and new.
+func whyNoSleep(gitVersion string) string {
+	v, err := version.ParseGeneric(gitVersion)
 	if err == nil && v.LessThan(version.MustParseGeneric(sleepSince)) {
-		return fmt.Sprintf("Kubernetes %s has no preStop sleep, %s and newer have", info.GitVersion, sleepSince)
+		return fmt.Sprintf("Kubernetes %s has no preStop sleep, %s and newer have", gitVersion, sleepSince)
 	}
 	return ""
 }
@@ -110,8 +129,10 @@ func (o *Options) handler() http.Handler {
 		panic(err) // the types are compiled in
 	}
 	mux := http.NewServeMux()
-	mux.Handle(Path, &admission.Webhook{Handler: &injector{
-		settings: o.Settings, measure: o.Measure, decoder: admission.NewDecoder(scheme), log: o.Logger, done: o.Done,
+	// A panic is to break the connection off, which lets the pod through; turned into
+	// an answer it would refuse the pod.
+	mux.Handle(Path, &admission.Webhook{RecoverPanic: new(false), Handler: &injector{
+		settings: o.Settings, decoder: admission.NewDecoder(scheme), log: o.Logger, done: o.Done,
 	}})
 	return mux
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/go-logr/logr"
@@ -39,27 +38,24 @@ type Settings func(namespace string) v1alpha1.Drain
 // injector answers the API server's questions about pods that are being created.
 type injector struct {
 	settings Settings
-	measure  Measure
 	decoder  admission.Decoder
 	log      logr.Logger
 	done     func(outcome string)
 }
 
-// Handle implements admission.Handler. A pod that cannot be read is let through:
-// the API server will say what is wrong with it.
+// Handle implements admission.Handler. It refuses no pod: what goes wrong is logged,
+// and the pod is created as it is.
 func (i *injector) Handle(_ context.Context, req admission.Request) admission.Response {
 	var pod corev1.Pod
 	if err := i.decoder.Decode(req, &pod); err != nil {
-		i.done(Unreadable)
-		i.log.Info("Let a pod pass that cannot be read", "namespace", req.Namespace, "cause", err.Error())
-		return admission.Allowed("the pod cannot be read")
+		return i.pass(Unreadable, req, err) // the API server will say what is wrong with it
 	}
 	d := i.settings(req.Namespace)
 	if d.Mode == v1alpha1.DrainDisabled || pod.Labels[OptInLabel] == OptOut {
 		i.done(Unwanted)
 		return admission.Allowed("")
 	}
-	seconds, how := length(&d, i.measure)
+	seconds, how := length(&d)
 	report, changed := inject(&pod, seconds, how, d.OnExistingHook)
 	if !changed {
 		i.done(Unwanted)
@@ -67,10 +63,12 @@ func (i *injector) Handle(_ context.Context, req admission.Request) admission.Re
 	}
 	after, err := json.Marshal(&pod)
 	if err != nil {
-		i.done(Failed)
-		return admission.Errored(http.StatusInternalServerError, fmt.Errorf("encoding the pod: %w", err))
+		return i.pass(Failed, req, fmt.Errorf("encoding the pod: %w", err))
 	}
 	resp := admission.PatchResponseFromRaw(req.Object.Raw, after)
+	if !resp.Allowed {
+		return i.pass(Failed, req, fmt.Errorf("making the patch: %s", resp.Result.Message))
+	}
 	if report.Skipped != "" {
 		i.done(Skipped)
 		return resp
@@ -80,4 +78,12 @@ func (i *injector) Handle(_ context.Context, req admission.Request) admission.Re
 		resp.Warnings = append(resp.Warnings, fmt.Sprintf("kureka: the preStop hook of %s stays, see drain.onExistingHook", strings.Join(report.Kept, ", ")))
 	}
 	return resp
+}
+
+// pass lets a pod through as it is. An answer that says no would refuse it, whatever
+// the webhook's failurePolicy is.
+func (i *injector) pass(outcome string, req admission.Request, err error) admission.Response {
+	i.done(outcome)
+	i.log.Error(err, "A pod gets no drain", "namespace", req.Namespace, "pod", req.Name)
+	return admission.Allowed("")
 }
