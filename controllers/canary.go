@@ -37,12 +37,16 @@ type CanaryOptions struct {
 // answers list reads, in RFC 3339.
 const listsFromAnnotation = "kureka.dev/lists-from"
 
+func (w *Watcher) canaryResource() string {
+	return "the canary Lease " + w.opts.Canary.Namespace + "/" + w.opts.Canary.Name
+}
+
 func (w *Watcher) canary() source[coordinationv1.Lease] {
 	c := w.opts.Canary
 	api := w.opts.Client.CoordinationV1().Leases(c.Namespace)
 	selector := fields.OneTermEqualSelector("metadata.name", c.Name).String()
 	return source[coordinationv1.Lease]{
-		resource: "the canary Lease " + c.Namespace + "/" + c.Name,
+		resource: w.canaryResource(),
 		without:  "the view never counts as fresh",
 		list: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			o.FieldSelector = selector

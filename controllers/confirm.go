@@ -14,7 +14,6 @@ import (
 
 const (
 	confirmTimeout = 10 * time.Second // for one call
-	confirmPage    = 500
 	confirmBackoff = time.Second
 )
 
@@ -64,7 +63,7 @@ func (r liveReader) Pod(ctx context.Context, namespace, name string) (*corev1.Po
 func (r liveReader) PodPage(ctx context.Context, namespace, token string) (*corev1.PodList, error) {
 	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
 	defer cancel()
-	return r.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: confirmPage, Continue: token})
+	return r.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: pageSize, Continue: token})
 }
 
 // Node implements feed.Reader.

@@ -46,3 +46,22 @@ func TestHearing_trustsWatchesThatHearOrTellThatTheyDoNot(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyTheCanarysOwnWatchAndListsThatAreComingMayBeQuiet(t *testing.T) {
+	works := WatchState{Resource: "canary", Synced: true}
+	tests := map[string]struct {
+		states []WatchState
+		quiet  bool
+	}{
+		"all work":                    {[]WatchState{works, {Resource: "pods", Synced: true}}, false},
+		"the canary's is refused":     {[]WatchState{{Resource: "canary", Problem: "forbidden"}, {Resource: "pods", Synced: true}}, true},
+		"the canary's is away":        {[]WatchState{{Resource: "canary", Synced: true, Problem: "cannot reach"}}, true},
+		"another is refused for good": {[]WatchState{works, {Resource: "services", Problem: "forbidden"}}, false},
+		"a list is still coming":      {[]WatchState{works, {Resource: "pods"}}, true},
+	}
+	for name, tc := range tests {
+		if got := mayBeQuiet(tc.states, "canary"); got != tc.quiet {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -116,14 +116,10 @@ func (w *Watcher) watchInRounds(ctx context.Context, watches []func(context.Cont
 	}
 }
 
-// canaryRenewed has the watches begin anew when none brings the renewals back
-// although all are open.
+// canaryRenewed has the watches begin anew when the canary's does not bring the
+// renewals back although it is open.
 func (w *Watcher) canaryRenewed() {
-	waits := false
-	for _, s := range w.states.all() {
-		waits = waits || s.Problem != "" || !s.Synced
-	}
-	if !w.hearing.renewed(w.opts.Clock(), waits) {
+	if !w.hearing.renewed(w.opts.Clock(), mayBeQuiet(w.states.all(), w.canaryResource())) {
 		return
 	}
 	w.opts.Logger.Info("The watches are open and do not bring back the own Lease, so everything is listed anew. " +
@@ -135,6 +131,18 @@ func (w *Watcher) canaryRenewed() {
 	if w.opts.OnDeaf != nil {
 		w.opts.OnDeaf()
 	}
+}
+
+// mayBeQuiet reports whether nothing needs to be heard: the canary's own watch does
+// not work and says so, or a list is still coming and is not to be cut off. Another
+// watch that is refused, maybe for good, is no reason.
+func mayBeQuiet(states []WatchState, canary string) bool {
+	for _, s := range states {
+		if s.Problem == "" && !s.Synced || s.Problem != "" && s.Resource == canary {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *Watcher) stateChanged(s WatchState) {

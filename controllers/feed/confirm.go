@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/evidence"
 )
 
 // ConfirmByGet is how many doubted pods are read one by one; more are found out by
@@ -122,23 +123,31 @@ func (f *Feed) confirmPods(ctx context.Context, live Reader, pods []cluster.Know
 	return nil
 }
 
+// confirmByList keeps of a namespace's pods only those that are asked about, and of
+// these what a Target is told: there may be tens of thousands.
 func (f *Feed) confirmByList(ctx context.Context, live Reader, pods []cluster.KnownPod) error {
-	present, sent := map[string]*corev1.Pod{}, f.clock()
+	doubted := make(map[string]bool, len(pods))
+	for _, p := range pods {
+		doubted[p.UID] = true
+	}
+	present, sent := map[string]evidence.Pod{}, f.clock()
 	for token := ""; ; {
 		page, err := live.PodPage(ctx, pods[0].Namespace, token)
 		if err != nil {
 			return err
 		}
 		for i := range page.Items {
-			present[string(page.Items[i].UID)] = &page.Items[i]
+			if uid := string(page.Items[i].UID); doubted[uid] {
+				present[uid] = podEvidence(&page.Items[i])
+			}
 		}
 		if token = page.Continue; token == "" {
 			break
 		}
 	}
 	for _, p := range pods {
-		if read := present[p.UID]; read != nil {
-			f.to.PodPresent(f.clock(), sent, podEvidence(read))
+		if seen, ok := present[p.UID]; ok {
+			f.to.PodPresent(f.clock(), sent, seen)
 		} else {
 			f.to.PodGone(f.clock(), p.UID)
 		}

@@ -3,26 +3,34 @@ package manager
 import (
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 )
 
-// complaint logs an error when it begins and not again while it lasts.
+// forgotten is after how long without an error the next one begins: what goes on is
+// tried again every 30 seconds at the latest.
+const forgotten = 2 * time.Minute
+
+// complaint logs an error when it begins and not again while it lasts. That it has
+// ended nobody tells.
 type complaint struct {
 	log     logr.Logger
 	subject string
 
 	mu   sync.Mutex
 	last string
+	at   time.Time // of the last error, also of one that was not logged
 }
 
-func (c *complaint) about(err error) {
+func (c *complaint) about(now time.Time, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	kind := kindOf(err)
-	if kind == c.last {
+	kind, before := kindOf(err), c.at
+	c.at = now
+	if kind == c.last && now.Sub(before) < forgotten {
 		return
 	}
 	c.last = kind

@@ -35,8 +35,7 @@ func Pair[D any](mgr ctrl.Manager, name string, decide, write reconcile.Reconcil
 	})
 	b := ctrl.NewControllerManagedBy(mgr).Named(name).WatchesRawSource(source.Func(decideAtStart))
 	for _, kind := range kinds {
-		// Only specs count: the status is what is written here.
-		b = b.Watches(kind, all, builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+		b = b.Watches(kind, all, builder.WithPredicates(specChanged()))
 	}
 	if err := b.Complete(decide); err != nil {
 		return fmt.Errorf("adding the controller of %s: %w", name, err)
@@ -54,6 +53,19 @@ func Pair[D any](mgr ctrl.Manager, name string, decide, write reconcile.Reconcil
 		return fmt.Errorf("adding the controller of the status of %s: %w", name, err)
 	}
 	return nil
+}
+
+// specChanged lets pass what may change a decision: the status is what is written
+// here. An object that was deleted and created anew while nobody watched comes as an
+// update from one generation to the same.
+func specChanged() predicate.Predicate {
+	replaced := predicate.Funcs{
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		DeleteFunc:  func(event.DeleteEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+		UpdateFunc:  func(e event.UpdateEvent) bool { return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() },
+	}
+	return predicate.Or(predicate.GenerationChangedPredicate{}, replaced)
 }
 
 // decideAtStart asks for a decision that no event asks for: the last object may

@@ -52,7 +52,7 @@ func Run(ctx context.Context, cfg *rest.Config, opts Options) {
 	backoff := wait.Backoff{Duration: 250 * time.Millisecond, Factor: 2, Jitter: 0.1, Steps: 100, Cap: 5 * time.Second}
 	_ = backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		if err := runOnce(ctx, cfg, opts, complain); err != nil && ctx.Err() == nil {
-			complain.about(err)
+			complain.about(time.Now(), err)
 		}
 		return false, nil
 	})
@@ -80,7 +80,7 @@ func runOnce(ctx context.Context, cfg *rest.Config, opts Options, complain *comp
 			DefaultTransform:  cache.TransformStripManagedFields(),
 			DefaultWatchErrorHandler: func(_ context.Context, _ *toolscache.Reflector, err error) {
 				if !endsNormally(err) {
-					complain.about(fmt.Errorf("watching %s: %w", opts.Subject, err))
+					complain.about(time.Now(), fmt.Errorf("watching %s: %w", opts.Subject, err))
 				}
 			},
 		},
