@@ -94,7 +94,7 @@ type ClusterNodes struct {
 	// +kubebuilder:validation:MaxItems=32
 	AdditionalTerminationTaints []TerminationTaint `json:"additionalTerminationTaints,omitempty"`
 	// maxUnreachablePercent of a zone's nodes may be silent; from there on the
-	// fault is taken for one of the network and silence proves nothing. 1 to 100;
+	// fault is taken for one of the network, and only the prober confirms. 1 to 100;
 	// built in: 55.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

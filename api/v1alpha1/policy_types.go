@@ -101,8 +101,8 @@ const (
 	DrainDisabled DrainMode = "Disabled"
 	// DrainSleep gives containers a preStop sleep.
 	DrainSleep DrainMode = "Sleep"
-	// DrainHold gives containers a preStop request that is answered once every
-	// active client has fetched a registry without the instance.
+	// DrainHold is to end the sleep once every active client has fetched a registry
+	// without the instance; it counts as DrainSleep until that is built.
 	DrainHold DrainMode = "Hold"
 )
 
@@ -277,12 +277,12 @@ type Drain struct {
 	// mode is the kind of hook. Built in: Disabled.
 	// +optional
 	Mode DrainMode `json:"mode,omitempty"`
-	// seconds is how long a Sleep lasts: a number from 0 to 600, or Auto for what
-	// the slowest active client was measured to need. Built in: Auto.
+	// seconds is how long a Sleep lasts: a number from 0 to 600, or Auto for the
+	// usual fetch interval of 30, loadBalancerCacheSeconds and 5. Built in: Auto.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 && self <= 600 : self == 'Auto'",message="seconds is a number from 0 to 600 or Auto"
 	Seconds *intstr.IntOrString `json:"seconds,omitempty"`
-	// maxSeconds limits both Sleep and Hold. 1 to 600; built in: 90.
+	// maxSeconds limits how long a pod is held. 1 to 600; built in: 90.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=600

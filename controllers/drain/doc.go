@@ -3,5 +3,5 @@
 // have learned of it: SIGTERM comes together with the deletion, clients hear of it
 // one fetch and one load balancer cache later. It owns how long that is, what is
 // changed in a pod, the admission webhook and its certificate. It must not import
-// the registry or its view: what clients were measured to need is handed to it.
+// the registry or its view.
 package drain

@@ -186,6 +186,29 @@ func TestTheDescriptionKnowsEveryKey(t *testing.T) {
 	}
 }
 
+// What the description calls required is in the answer.
+func TestAnswersHoldWhatTheDescriptionPromises(t *testing.T) {
+	h := incident(t)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/kureka/v1/openapi.yaml", http.NoBody))
+	var described map[string]any
+	if err := yaml.Unmarshal(w.Body.Bytes(), &described); err != nil {
+		t.Fatal(err)
+	}
+	for schema, target := range map[string]string{"View": "view", "Explanation": "instances/demo/" + url.PathEscape(oddID)} {
+		_, doc := get(t, h, "/kureka/v1/"+target)
+		required, _ := at(described, "components", "schemas", schema, "required").([]any)
+		if len(required) == 0 {
+			t.Errorf("%s promises nothing", schema)
+		}
+		for _, key := range required {
+			if name, _ := key.(string); at(doc, name) == nil {
+				t.Errorf("%s: the answer lacks %v", schema, key)
+			}
+		}
+	}
+}
+
 func keysOf(v any) []string {
 	var out []string
 	switch v := v.(type) {

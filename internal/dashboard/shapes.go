@@ -46,6 +46,8 @@ type check struct {
 	Fires   bool   `json:"fires"`
 	Ignored bool   `json:"ignored,omitempty"`
 	Detail  string `json:"detail,omitempty"`
+	// Waits is what an inference waits for although its first witness has spoken.
+	Waits string `json:"waits,omitempty"`
 }
 
 type binding struct {
@@ -138,7 +140,7 @@ func explanationOf(e cluster.Explanation) explanation {
 		},
 	}
 	for _, c := range e.Checks {
-		out.Checks = append(out.Checks, check{Name: c.Check, Class: c.Class.String(), Fires: c.Fires, Ignored: c.Ignored, Detail: c.Detail})
+		out.Checks = append(out.Checks, check{Name: c.Check, Class: c.Class.String(), Fires: c.Fires, Ignored: c.Ignored, Detail: c.Detail, Waits: c.Waits})
 	}
 	if e.Pod != nil {
 		p := shapeOf(*e.Pod)
@@ -267,7 +269,7 @@ type namespace struct {
 func namespacesOf(stats []registry.PartitionStats) []namespace {
 	out := make([]namespace, 0, len(stats))
 	for _, p := range stats {
-		state := "Calm"
+		state := "Watching"
 		if p.Engaged {
 			state = "Engaged"
 		}
@@ -282,6 +284,7 @@ func namespacesOf(stats []registry.PartitionStats) []namespace {
 type view struct {
 	Fresh         bool       `json:"fresh"`
 	PodsReadable  bool       `json:"podsReadable"`
+	NodesReadable bool       `json:"nodesReadable"`
 	LastCanary    *time.Time `json:"lastCanary,omitempty"`
 	LastNodeLease *time.Time `json:"lastNodeLease,omitempty"`
 	Pods          int        `json:"pods"`
@@ -293,7 +296,7 @@ type view struct {
 
 func viewOf(v cluster.View) view {
 	return view{
-		Fresh: v.Fresh, PodsReadable: v.PodsReadable, LastCanary: moment(v.LastCanary), LastNodeLease: moment(v.LastLease),
+		Fresh: v.Fresh, PodsReadable: v.PodsReadable, NodesReadable: v.NodesReadable, LastCanary: moment(v.LastCanary), LastNodeLease: moment(v.LastLease),
 		Pods: v.Pods, Nodes: v.Nodes, Instances: v.Instances, SharedApps: v.SharedApps,
 	}
 }

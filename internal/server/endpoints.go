@@ -56,7 +56,9 @@ func endpoints() [resourceCount]endpoint {
 		toSecureVIP:    {name: "svip", list: true, operations: map[string]operation{get: read((*server).bySecureVIP)}},
 		toASG:          {name: "asg", operations: map[string]operation{put: {(*server).accept, []int{http.StatusOK}}}},
 		toBatch: {name: "batch", operations: map[string]operation{
-			post: {(*server).replicate, []int{http.StatusOK, http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound}},
+			post: {(*server).replicate, []int{
+				http.StatusOK, http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable,
+			}},
 		}},
 		toServerStatus: {name: "server", operations: map[string]operation{get: read((*server).status)}},
 	}

@@ -31,6 +31,10 @@ type Limits struct {
 	// MaxBodyBytes they bound the memory held by bodies being received. Those beyond
 	// are answered 503. Default 1024.
 	MaxRegistrations int
+	// MaxBatches bounds the batches of peers answered at a time; with MaxBatchBytes
+	// they bound the memory held by batches being received. Those beyond are answered
+	// 503, on which a peer waits and tries again. Default 8.
+	MaxBatches int
 	// MaxOthers bounds all other requests answered at a time, heartbeats among
 	// them, which neither slow readers nor slow senders keep out. Default 2048.
 	MaxOthers int
@@ -56,6 +60,7 @@ func (l Limits) withDefaults() Limits {
 	defaultTo(&l.MaxHeaderBytes, 64<<10)
 	defaultTo(&l.MaxLists, 8192)
 	defaultTo(&l.MaxRegistrations, 1024)
+	defaultTo(&l.MaxBatches, 8)
 	defaultTo(&l.MaxOthers, 2048)
 	defaultTo(&l.ReadTimeout, 8*time.Second)
 	defaultTo(&l.WriteTimeout, 60*time.Second)

@@ -170,6 +170,30 @@ func TestBatch_isBounded(t *testing.T) {
 	}
 }
 
+func TestBatch_thoseBeyondItsSlotsKeepNobodyElseOut(t *testing.T) {
+	t.Parallel()
+	r := peerRig(t)
+	s, ok := r.handler.(*server)
+	if !ok {
+		t.Fatalf("the handler is a %T", r.handler)
+	}
+	limits := Limits{}.withDefaults()
+	for range limits.MaxBatches {
+		if !s.batches.take() {
+			t.Fatal("fewer slots than there should be")
+		}
+	}
+	r.want(http.StatusServiceUnavailable, http.MethodPost, "/eureka/peerreplication/batch")
+	r.want(http.StatusNotFound, http.MethodPut, "/eureka/apps/DEMO/a")
+	if rec := r.do(http.MethodPost, "/eureka/apps/DEMO", body("DEMO", "a", "UP", 1)); rec.Code != http.StatusNoContent {
+		t.Errorf("a registration = %d", rec.Code)
+	}
+	s.batches.release()
+	if rec := r.do(http.MethodPost, "/eureka/peerreplication/batch", "{}"); rec.Code != http.StatusBadRequest {
+		t.Errorf("with a slot: %d", rec.Code)
+	}
+}
+
 func TestStatusOfTheServer_isReadByMonitors(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

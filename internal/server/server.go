@@ -73,13 +73,16 @@ func New(opts Options) (http.Handler, error) {
 	}
 	s.lists.max = int64(limits.MaxLists)
 	s.registrations.max = int64(limits.MaxRegistrations)
+	s.batches.max = int64(limits.MaxBatches)
 	s.others.max = int64(limits.MaxOthers)
 	s.metrics = newMetrics(&s.endpoints)
 	s.bodies.segments = s.metrics.segments
 	if opts.Registerer == nil {
 		return s, nil
 	}
-	if err := s.metrics.register(opts.Registerer, map[string]*slots{"list": &s.lists, "registration": &s.registrations, "other": &s.others}); err != nil {
+	if err := s.metrics.register(opts.Registerer, map[string]*slots{
+		"list": &s.lists, "registration": &s.registrations, "batch": &s.batches, "other": &s.others,
+	}); err != nil {
 		return nil, fmt.Errorf("building the Eureka API: %w", err)
 	}
 	return s, nil
@@ -95,6 +98,7 @@ type server struct {
 	bodies        bodies
 	lists         slots
 	registrations slots
+	batches       slots
 	others        slots
 }
 
@@ -133,6 +137,8 @@ func (s *server) operate(c *call, op operation, isList bool) {
 	switch {
 	case isList:
 		class = &s.lists
+	case c.to == toBatch:
+		class = &s.batches
 	case c.method() == http.MethodPost:
 		class = &s.registrations
 	}

@@ -44,7 +44,7 @@ func TestNew_demandsRegistryAndClock(t *testing.T) {
 
 func TestLimits_haveDefaultsAndKeepWhatIsSet(t *testing.T) {
 	t.Parallel()
-	want := Limits{128 << 10, 8 << 20, 32 << 10, 64 << 10, 8192, 1024, 7, 8 * time.Second, 60 * time.Second, 120 * time.Second}
+	want := Limits{128 << 10, 8 << 20, 32 << 10, 64 << 10, 8192, 1024, 8, 7, 8 * time.Second, 60 * time.Second, 120 * time.Second}
 	if diff := cmp.Diff(want, Limits{MaxOthers: 7}.withDefaults()); diff != "" {
 		t.Errorf("limits differ (-want +got):\n%s", diff)
 	}
