@@ -65,7 +65,7 @@ func Run(ctx context.Context, opts Options) error {
 	defer func() { _ = opts.Listener.Close() }() // a refused connection is the fastest answer
 	known, err := opts.version(ctx)
 	if err != nil {
-		return nil //nolint:nilerr // the end came first
+		return nil // the end came first
 	}
 	if why := whyNoSleep(known); why != "" {
 		opts.Logger.Info("Pods get no drain", "cause", why)
