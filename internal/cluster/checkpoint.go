@@ -23,6 +23,7 @@ type Checkpoint struct {
 	Pods      []SavedPod
 	Instances []SavedInstance // one for each of the registry's
 	Orphans   []SavedOrphan   // oldest first
+	Firsts    []SavedFirst    `json:",omitempty"` // of applications in several namespaces
 }
 
 // SavedPolicies are the policies in force, which are in force again until they
@@ -107,6 +108,9 @@ type SavedOrphan struct {
 	Owner string
 }
 
+// SavedFirst is the namespace that came first of those that register an application.
+type SavedFirst struct{ App, Namespace string }
+
 // Revision grows with every change that is worth a new checkpoint. Heartbeats
 // that change nothing but the age of a lease do not count.
 func (c *Cluster) Revision() uint64 { return c.revision.Load() + c.reg.Revision() }
@@ -125,7 +129,7 @@ func (c *Cluster) Checkpoint(now time.Time) *Checkpoint {
 		Policies: SavedPolicies{SavedPolicy(c.fallback), map[string]SavedPolicy{}},
 	}
 	for name, p := range c.policies {
-		cp.Policies.Namespaces[name] = SavedPolicy(p)
+		cp.Policies.Namespaces[name] = SavedPolicy(*p)
 	}
 	nodes := map[*node]bool{}
 	for _, p := range c.pods {
@@ -147,6 +151,11 @@ func (c *Cluster) Checkpoint(now time.Time) *Checkpoint {
 			cp.Orphans = append(cp.Orphans, SavedOrphan{o.key, o.at, owner})
 		}
 	}
+	for app, s := range c.spreads {
+		if len(s.by) > 1 {
+			cp.Firsts = append(cp.Firsts, SavedFirst{app, s.first})
+		}
+	}
 	return cp
 }
 
@@ -154,8 +163,11 @@ func (c *Cluster) worthSaving(p *pod) bool {
 	if len(p.insts) > 0 || len(p.ids) > 0 {
 		return true
 	}
+	if !p.proven {
+		return false
+	}
 	_, fenced := c.reg.FencedSince(p.UID)
-	return fenced && p.proven
+	return fenced
 }
 
 func (p *pod) saved() SavedPod {

@@ -123,8 +123,8 @@ type Cluster struct {
 	stale        map[*pod]struct{}   // pods whose kept instances are to be looked at
 	contested    map[string]struct{} // applications whose first namespace is
 
-	fallback verdict.Policy            // in force where a namespace has none of its own
-	policies map[string]verdict.Policy // by namespace
+	fallback verdict.Policy             // in force where a namespace has none of its own
+	policies map[string]*verdict.Policy // by namespace
 
 	revision atomic.Uint64 // counts what is worth a new checkpoint
 	hiding   time.Time     // until when those that were hidden before a restart stay so while the view settles
@@ -174,6 +174,7 @@ type node struct {
 
 	leased     time.Time     // the same, never forgotten
 	leaseLasts time.Duration // the Lease's own duration
+	word       time.Time     // when a request last came from its pod range, but for usual heartbeats
 	doubt      doubt         // a renewal that looked old
 	unknown    time.Time     // when it was first seen to be Unknown to the control plane; zero if it is not
 

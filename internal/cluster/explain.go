@@ -77,10 +77,9 @@ type Explanation struct {
 	// Rivals are the living pods that have registered the id, if there are several.
 	Rivals []string
 	// Checks is what every check says, in the order of deciding; Verdict is what
-	// follows, and Held says that the application's floor keeps it from acting.
+	// follows.
 	Checks  []verdict.Answer
 	Verdict verdict.Verdict
-	Held    bool
 	// Policy is what is in force for the instance; it is the namespace's own if
 	// OwnPolicy is set, else the cluster's.
 	Policy    verdict.Policy
@@ -113,7 +112,7 @@ func (c *Cluster) Explain(now time.Time, key registry.Key) (Explanation, bool) {
 	}
 	e := Explanation{
 		Key: key, Shown: c.reg.Snapshot().Get(key), Unbound: in.unbound,
-		Verdict: in.decided, Held: in.held, ViewFresh: c.fresh, Checks: verdict.Explain(c.inputFor(now, in)),
+		Verdict: in.decided, ViewFresh: c.fresh, Checks: verdict.Explain(c.inputFor(now, in)),
 	}
 	if in.source.IsValid() {
 		e.Source = in.source.String()

@@ -41,6 +41,7 @@ func (c *Cluster) follow(now time.Time) {
 // keep brings the instances that are kept for a pod in line with who claims it. A
 // pod that is gone or has ended takes its instances along by proof.
 func (c *Cluster) keep(now time.Time, p *pod) {
+	delete(c.stale, p) // this is the look that was asked for
 	if p.proven || p.Terminal() || c.pods[p.UID] != p {
 		return
 	}
@@ -73,7 +74,7 @@ func (c *Cluster) keep(now time.Time, p *pod) {
 // isRecalled reports whether nobody has claimed the instance since it was restored
 // after a restart.
 func (in *instance) isRecalled() bool {
-	return in.kept != nil && in.kept.offer == nil && (in.pod == nil || in.kept.listing != in.pod.own)
+	return in.kept != nil && in.kept.offer == nil && in.kept.listing != in.pod.own
 }
 
 // releaseRecalled releases what was kept before a restart and nobody has claimed
@@ -261,6 +262,10 @@ func (c *Cluster) keptEvidence(in *instance) *verdict.Kept {
 	return k
 }
 
+// maxCancelled bounds what a pod can have remembered of itself: far more than it
+// has clients. What it cancels beyond that is listed if something claims it.
+const maxCancelled = 64
+
 // noteCancel remembers that a pod cancelled an application, as its sender or by its
 // id: it is not kept for the pod until the client returns or its container
 // restarts.
@@ -271,15 +276,23 @@ func (c *Cluster) noteCancel(app string, sender *pod, in *instance) {
 		pods, container = append(pods, in.pod), in.container
 	}
 	for _, p := range pods {
-		if p == nil {
-			continue
+		if p != nil {
+			p.noteCancelled(app, container)
+			c.mark(p)
 		}
-		if p.cancelled == nil {
-			p.cancelled = map[string]string{}
-		}
-		p.cancelled[app] = container
-		c.mark(p)
 	}
+}
+
+// noteCancelled does so for one pod. Applications that no claim can name concern
+// nobody.
+func (p *pod) noteCancelled(app, container string) {
+	if _, known := p.cancelled[app]; !known && (len(p.cancelled) >= maxCancelled || len(app) > maxAppLength) {
+		return
+	}
+	if p.cancelled == nil {
+		p.cancelled = map[string]string{}
+	}
+	p.cancelled[app] = container
 }
 
 // changedClient has a pod looked at again whose client registered or left.

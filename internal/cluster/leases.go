@@ -13,6 +13,8 @@ const (
 	// paceLeast is over how long a node must keep pace with our clock before its own
 	// is believed to have been set.
 	paceLeast = 5 * time.Second
+	// paceMargin is how far two renewals may be apart from what our clock says of them.
+	paceMargin = 3 * time.Second
 	// lateSlack is what a kubelet may be late for a renewal.
 	lateSlack = 2 * time.Second
 	// usualLease is the duration of a Lease that does not tell its own.
@@ -73,7 +75,7 @@ func (c *Cluster) isNews(now time.Time, n *node, renewed time.Time) bool {
 		return false
 	}
 	n.doubt = doubt{now, renewed}
-	return !last.at.IsZero() && (renewed.Sub(last.renewed)-waited).Abs() <= beatMargin
+	return !last.at.IsZero() && (renewed.Sub(last.renewed)-waited).Abs() <= paceMargin
 }
 
 // unbrokenSince reports whether the view has been fresh, and this process running,

@@ -59,7 +59,8 @@ func (c *Cluster) observeNode(now time.Time, observed evidence.Node) {
 }
 
 // NodeGone takes in that a live read, sent at a moment, did not find the node's
-// object. A node that was observed since has come back. If it was not Ready its
+// object. A node that was observed since has come back. Where it is and how its clock
+// goes stays known: its processes may run on. If it was not Ready its
 // taints stay: that somebody vouched for its end is not taken back by removing its
 // object.
 func (c *Cluster) NodeGone(now, sent time.Time, name string) {
@@ -71,7 +72,9 @@ func (c *Cluster) NodeGone(now, sent time.Time, name string) {
 	}
 	c.forgetAddresses(n)
 	last := n.Node
-	n.Node = evidence.Node{Name: name, Missing: true, BootID: last.BootID, Booted: last.Booted}
+	n.Node = evidence.Node{
+		Name: name, Missing: true, Zone: last.Zone, BootID: last.BootID, Booted: last.Booted, ClockAhead: last.ClockAhead,
+	}
 	if last.Condition("Ready").Status != evidence.True {
 		n.Taints = last.Taints
 	}
@@ -86,7 +89,7 @@ func (c *Cluster) knowAddresses(n *node) {
 	for _, a := range n.Addresses {
 		c.nodeIPs[a] = n.Name
 	}
-	c.ranges.add(n.PodCIDRs, 1)
+	c.ranges.add(n)
 }
 
 func (c *Cluster) forgetAddresses(n *node) {
@@ -95,7 +98,7 @@ func (c *Cluster) forgetAddresses(n *node) {
 			delete(c.nodeIPs, a)
 		}
 	}
-	c.ranges.add(n.PodCIDRs, -1)
+	c.ranges.drop(n)
 }
 
 // KnownNodes returns the names of the nodes that are believed to exist.

@@ -175,7 +175,7 @@ func (c *Cluster) contradictedOr(otherwise Effect, found *Finding) Effect {
 // saysDead reports whether the process should be silent if the finding is right. A
 // notice says nothing of the kind: its process is still running.
 func (f *Finding) saysDead() bool {
-	return f.Class == verdict.Proof || f.Class == verdict.Inferred || f.Reason == "ContainerDown"
+	return f.Class == verdict.Proof || f.Class == verdict.Inferred || f.Reason == verdict.ReasonContainerDown
 }
 
 // deniedBy reports whether a sign of life at a moment shows that acting would have

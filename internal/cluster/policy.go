@@ -38,10 +38,10 @@ func (c *Cluster) SetPolicies(now time.Time, fallback verdict.Policy, namespaces
 func (c *Cluster) adopt(fallback verdict.Policy, namespaces map[string]verdict.Policy) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.fallback.Equal(fallback) && maps.EqualFunc(c.policies, namespaces, verdict.Policy.Equal) {
+	if c.fallback.Equal(fallback) && maps.EqualFunc(c.policies, namespaces, (*verdict.Policy).Equal) {
 		return false
 	}
-	c.fallback, c.policies = fallback, maps.Clone(namespaces)
+	c.fallback, c.policies = fallback, pointers(namespaces)
 	c.changed()
 	return true
 }
@@ -75,7 +75,16 @@ func numbers(p, fallback verdict.Policy) registry.Policy {
 
 func (c *Cluster) policyOf(namespace string) *verdict.Policy {
 	if p, own := c.policies[namespace]; own {
-		return &p
+		return p
 	}
 	return &c.fallback
+}
+
+// pointers keeps policies so that one can be handed out without a copy.
+func pointers(policies map[string]verdict.Policy) map[string]*verdict.Policy {
+	out := make(map[string]*verdict.Policy, len(policies))
+	for name, p := range policies {
+		out[name] = &p
+	}
+	return out
 }

@@ -1,34 +1,68 @@
 package cluster
 
-import "net/netip"
+import (
+	"iter"
+	"net/netip"
+	"time"
+)
 
 // ranges is the set of the nodes' pod address ranges, asked by address in time
 // that depends on the number of different lengths only.
 type ranges struct {
-	count map[netip.Prefix]int
-	bits  map[int]int
+	nodes map[netip.Prefix]map[*node]struct{}
+	bits  map[int]map[netip.Prefix]struct{} // the prefixes of each length
 }
 
-func newRanges() ranges { return ranges{map[netip.Prefix]int{}, map[int]int{}} }
+func newRanges() ranges {
+	return ranges{map[netip.Prefix]map[*node]struct{}{}, map[int]map[netip.Prefix]struct{}{}}
+}
 
-func (r ranges) add(prefixes []netip.Prefix, n int) {
-	for _, p := range prefixes {
-		if r.count[p] += n; r.count[p] == 0 {
-			delete(r.count, p)
+func (r ranges) add(n *node) {
+	for _, p := range n.PodCIDRs {
+		add(r.nodes, p, n)
+		add(r.bits, p.Bits(), p)
+	}
+}
+
+func (r ranges) drop(n *node) {
+	for _, p := range n.PodCIDRs {
+		if drop(r.nodes, p, n); len(r.nodes[p]) == 0 {
+			drop(r.bits, p.Bits(), p)
 		}
-		if r.bits[p.Bits()] += n; r.bits[p.Bits()] == 0 {
-			delete(r.bits, p.Bits())
+	}
+}
+
+// around returns the nodes in whose range the address is, usually one.
+func (r ranges) around(a netip.Addr) iter.Seq[*node] {
+	return func(yield func(*node) bool) {
+		for bits := range r.bits {
+			p, err := a.Prefix(bits)
+			if err != nil {
+				continue
+			}
+			for n := range r.nodes[p] {
+				if !yield(n) {
+					return
+				}
+			}
 		}
 	}
 }
 
 func (r ranges) contain(a netip.Addr) bool {
-	for bits := range r.bits {
-		if p, err := a.Prefix(bits); err == nil && r.count[p] > 0 {
-			return true
-		}
+	for range r.around(a) {
+		return true
 	}
 	return false
+}
+
+// noteWord takes in that a request came from an address. One in a node's pod range
+// comes from that node whoever sent it: a pod that is not seen yet, or the node
+// itself by its bridge or tunnel.
+func (c *Cluster) noteWord(now time.Time, src netip.Addr) {
+	for n := range c.ranges.around(src) {
+		n.word = now
+	}
 }
 
 // unowned reports whether an address is a pod's that no pod owns: a pod that the

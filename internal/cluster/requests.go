@@ -14,6 +14,7 @@ func (c *Cluster) Register(now time.Time, src netip.Addr, rec *registry.Record) 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.follow(now)
+	c.noteWord(now, src)
 	in, old := newInstance(now, src, rec), c.insts[rec.Key()]
 	if rec.From != "" && old != nil {
 		in.pod = old.pod
@@ -107,6 +108,7 @@ func (c *Cluster) Cancel(now time.Time, src netip.Addr, key registry.Key) regist
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.follow(now)
+	c.noteWord(now, src)
 	outcome := c.reg.Cancel(now, c.caller(src), key)
 	if outcome != registry.Fenced {
 		c.noteCancel(key.App, c.sender(src), c.insts[key])
@@ -122,6 +124,7 @@ func (c *Cluster) Cancel(now time.Time, src netip.Addr, key registry.Key) regist
 func (c *Cluster) SetOverride(now time.Time, src netip.Addr, key registry.Key, s registry.Status) registry.Outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.noteWord(now, src)
 	caller := c.caller(src)
 	if in := c.insts[key]; in != nil && in.pod != nil && in.pod.Has(src) {
 		caller.PodUID = in.pod.UID // also on the host network, where an address names no pod
@@ -135,6 +138,7 @@ func (c *Cluster) SetOverride(now time.Time, src netip.Addr, key registry.Key, s
 func (c *Cluster) ClearOverride(now time.Time, src netip.Addr, key registry.Key) registry.Outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.noteWord(now, src)
 	outcome := c.reg.ClearOverride(now, c.caller(src), key)
 	c.settle(now, key.App)
 	return outcome

@@ -112,11 +112,15 @@ func TestRestore_refusesWhatDoesNotFitTogether(t *testing.T) {
 		cp   Checkpoint
 		want string
 	}{
-		"no registry":               {Checkpoint{}, "no registry"},
-		"a binding without record":  {Checkpoint{Registry: &registry.Checkpoint{}, Instances: []SavedInstance{{Key: key}}}, "no record"},
-		"a record without binding":  {Checkpoint{Registry: record("")}, "without a binding"},
-		"a pod that is not there":   {Checkpoint{Registry: record("p"), Instances: []SavedInstance{{Key: key, Pod: "p"}}}, "unknown pod"},
-		"two answers which pod":     {Checkpoint{Registry: record("p"), Instances: []SavedInstance{{Key: key}}}, "two pods"},
+		"no registry":              {Checkpoint{}, "no registry"},
+		"a binding without record": {Checkpoint{Registry: &registry.Checkpoint{}, Instances: []SavedInstance{{Key: key}}}, "no record"},
+		"a record without binding": {Checkpoint{Registry: record("")}, "without a binding"},
+		"a pod that is not there":  {Checkpoint{Registry: record("p"), Instances: []SavedInstance{{Key: key, Pod: "p"}}}, "unknown pod"},
+		"two answers which pod":    {Checkpoint{Registry: record("p"), Instances: []SavedInstance{{Key: key}}}, "two pods"},
+		"kept for nobody": {Checkpoint{
+			Registry:  &registry.Checkpoint{Instances: []registry.SavedInstance{{Record: &registry.Record{App: key.App, ID: key.ID}, Kept: true}}},
+			Instances: []SavedInstance{{Key: key}},
+		}, "kept for no pod"},
 		"a pod without UID":         {Checkpoint{Registry: &registry.Checkpoint{}, Pods: []SavedPod{{}}}, "twice"},
 		"what the registry refuses": {Checkpoint{Registry: &registry.Checkpoint{Version: -1}}, "out of range"},
 		"no interval":               {Checkpoint{Registry: &registry.Checkpoint{}, Policies: SavedPolicies{Namespaces: map[string]SavedPolicy{"x": {}}}}, "interval"},

@@ -44,6 +44,7 @@ func (c *Cluster) Restore(now time.Time, cp *Checkpoint) error {
 	if err := c.restoreInstances(now, away, cp); err != nil {
 		return fmt.Errorf("restoring the view: %w", err)
 	}
+	c.restoreFirsts(cp.Firsts)
 	for _, o := range cp.Orphans {
 		if c.insts[o.Key] == nil && len(c.orphans) < maxOrphans {
 			c.last[o.Key] = o.Owner
@@ -51,7 +52,7 @@ func (c *Cluster) Restore(now time.Time, cp *Checkpoint) error {
 		}
 	}
 	for _, p := range c.pods {
-		c.readAnnotations(now, p)
+		p.own, p.faults = listingOf(p.Annotations, c.opts.Class) // the faults have been told
 		c.claim(p)
 	}
 	c.follow(now)
@@ -63,14 +64,15 @@ func (c *Cluster) restorePolicies(now time.Time, saved SavedPolicies) error {
 	if err := saved.Fallback.validate(); err != nil {
 		return err
 	}
-	c.fallback, c.policies = verdict.Policy(saved.Fallback), map[string]verdict.Policy{}
+	own := make(map[string]verdict.Policy, len(saved.Namespaces))
 	for name, p := range saved.Namespaces {
 		if err := p.validate(); err != nil {
 			return err
 		}
-		c.policies[name] = verdict.Policy(p)
+		own[name] = verdict.Policy(p)
 	}
-	c.tellPolicies(now, c.fallback, c.policies)
+	c.fallback, c.policies = verdict.Policy(saved.Fallback), pointers(own)
+	c.tellPolicies(now, c.fallback, own)
 	return nil
 }
 
@@ -177,6 +179,22 @@ func (c *Cluster) restoreSilence(in *instance, s *SavedInstance, away time.Durat
 	}
 }
 
+// restoreFirsts restores which namespaces came first. Everybody who is restored had
+// a rank, so age decides nothing among them, and the others have been told.
+func (c *Cluster) restoreFirsts(saved []SavedFirst) {
+	for _, f := range saved {
+		if s := c.spreads[f.App]; s != nil && len(s.by[f.Namespace]) > 0 {
+			s.first = f.Namespace
+		}
+	}
+	for _, s := range c.spreads {
+		s.ranked = true
+		for namespace := range s.by {
+			s.told[namespace] = namespace != s.first && c.fallback.AcrossNamespaces != verdict.Merge
+		}
+	}
+}
+
 func (c *Cluster) restored(s *SavedInstance, r *registry.SavedInstance) (*instance, error) {
 	in := newInstance(s.Registration, s.Source, r.Record)
 	in.byAddress, in.unbound, in.unlisted, in.container, in.baseline = s.ByAddress, s.Unbound, r.Binding.Unlisted, s.Container, s.Baseline
@@ -187,6 +205,9 @@ func (c *Cluster) restored(s *SavedInstance, r *registry.SavedInstance) (*instan
 	}
 	if s.Pod != r.Binding.PodUID {
 		return nil, fmt.Errorf("%s is bound to two pods", s.Key)
+	}
+	if r.Kept && s.Pod == "" {
+		return nil, fmt.Errorf("%s is kept for no pod", s.Key)
 	}
 	users := s.Users
 	if len(users) == 0 && s.Pod != "" {

@@ -8,8 +8,6 @@ import (
 )
 
 const (
-	// beatMargin is how late a heartbeat may be.
-	beatMargin = 3 * time.Second
 	// tickGap is the pause between two ticks after which nothing that was not heard
 	// meanwhile counts as silent.
 	tickGap = 5 * time.Second
@@ -167,6 +165,9 @@ func (c *Cluster) frozen(now time.Time) map[*node]bool {
 			whole.quiet++
 		}
 	}
+	if whole.quiet == 0 {
+		return nil // the usual case
+	}
 	limit := c.fallback.MaxUnreachablePercent
 	tooMany := func(t tally, least int) bool { return t.all >= least && t.quiet*100 >= t.all*limit }
 	out := map[*node]bool{}
@@ -180,13 +181,17 @@ func (c *Cluster) frozen(now time.Time) map[*node]bool {
 
 // missingBeat names an instance of the node whose heartbeat has fallen due since the
 // node's last word and did not come; it is empty if there is none. A heartbeat heard
-// later than a living kubelet would have renewed the Lease speaks for the node.
+// later than a living kubelet would have renewed the Lease speaks for the node, and
+// so does any other request from its pods, also one that was not taken up.
 // Clients that back off after a disturbance of all of them owe none.
 func (c *Cluster) missingBeat(now time.Time, n *node) string {
 	if c.reg.Disturbed(now) {
 		return ""
 	}
 	since, heardBy := c.span(n)
+	if n.word.After(heardBy) {
+		return ""
+	}
 	missing := ""
 	for p := range n.pods {
 		for in := range p.insts {
@@ -197,7 +202,7 @@ func (c *Cluster) missingBeat(now time.Time, n *node) string {
 			if seen.After(heardBy) {
 				return ""
 			}
-			due := c.heardSince(seen).Add(c.reg.Rhythm(in.key) + beatMargin)
+			due := verdict.Due(c.heardSince(seen), c.reg.Rhythm(in.key))
 			if name := in.key.String(); due.After(since) && !now.Before(due) && (missing == "" || name < missing) {
 				missing = name
 			}

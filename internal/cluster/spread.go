@@ -18,7 +18,7 @@ const (
 	ReasonOtherNamespace = "OtherNamespaceFirst"
 )
 
-// settling is how long after the start it is not yet told by the order of
+// settling is how long after a start without memory it is not yet told by the order of
 // registrations who came first: everybody comes back then, in any order.
 const settling = 5 * time.Minute
 
@@ -27,6 +27,8 @@ type spread struct {
 	first string // the namespace that came first
 	by    map[string]map[*instance]struct{}
 	told  map[string]bool // namespaces that were told of
+
+	ranked bool // it was there before a restart, so first is who came first
 }
 
 // oldest is when the oldest pod of a namespace was created.
@@ -40,7 +42,7 @@ func (s *spread) oldest(namespace string) (oldest time.Time) {
 }
 
 // outranked reports whether an instance's namespace did not come first. Just after
-// the start the age of the pods decides, later the order of registrations.
+// a start without memory the age of the pods decides, later the order of registrations.
 func (c *Cluster) outranked(in *instance) bool {
 	p, s := in.pod, c.spreads[in.key.App]
 	if c.fallback.AcrossNamespaces != verdict.FirstNamespaceOnly || p == nil || s == nil || s.first == p.Namespace || len(s.by[s.first]) == 0 {
@@ -50,6 +52,9 @@ func (c *Cluster) outranked(in *instance) bool {
 }
 
 func (c *Cluster) takesOver(s *spread, in *instance) bool {
+	if s.ranked {
+		return false
+	}
 	young := c.started.IsZero() || c.lastTick.Sub(c.started) < settling
 	return young && in.pod.Created.Before(s.oldest(s.first))
 }

@@ -181,7 +181,7 @@ func (e *Engine) Rebind(now time.Time, key Key, b Binding) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := e.entry(key)
-	if n == nil {
+	if n == nil || n.binding == b {
 		return
 	}
 	e.bind(now, n, b)

@@ -38,6 +38,7 @@ type line struct {
 	Tombstone *registry.SavedTombstone `json:"tombstone,omitempty"`
 	Fence     *registry.SavedFence     `json:"fence,omitempty"`
 	Orphan    *cluster.SavedOrphan     `json:"orphan,omitempty"`
+	First     *cluster.SavedFirst      `json:"first,omitempty"`
 	End       *end                     `json:"end,omitempty"`
 }
 
@@ -83,6 +84,7 @@ func writeLines(w io.Writer, cp *cluster.Checkpoint) error {
 		each(r.Tombstones, func(v *registry.SavedTombstone) error { return put(line{Tombstone: v}) }),
 		each(r.Fences, func(v *registry.SavedFence) error { return put(line{Fence: v}) }),
 		each(cp.Orphans, func(v *cluster.SavedOrphan) error { return put(line{Orphan: v}) }),
+		each(cp.Firsts, func(v *cluster.SavedFirst) error { return put(line{First: v}) }),
 		put(line{End: &end{lines}}),
 	)
 }

@@ -160,6 +160,7 @@ func (p *parser) keep(l *line) {
 	appendTo(&r.Tombstones, l.Tombstone)
 	appendTo(&r.Fences, l.Fence)
 	appendTo(&cp.Orphans, l.Orphan)
+	appendTo(&cp.Firsts, l.First)
 }
 
 func appendTo[T any](all *[]T, v *T) {

@@ -15,8 +15,17 @@ type Check struct {
 	ask func(Input) (detail string, until time.Time, fires bool)
 }
 
+// Reasons of checks that something else asks for by name.
 const (
-	reasonCordoned = "NodeCordoned"
+	reasonDisrupted          = "PodDisrupted"
+	reasonContainerRestarted = "ContainerRestarted"
+	reasonCordoned           = "NodeCordoned"
+	reasonSilent             = "NodeSilent"
+	reasonUnreachable        = "NodeUnreachable"
+	reasonInferredNotReady   = "PodInferredNotReady"
+	reasonRebooted           = "NodeRebooted"
+	// ReasonContainerDown is the one ending of which the process is dead already.
+	ReasonContainerDown = "ContainerDown"
 	// ReasonLeftService is what a view that does not deliver is not asked about.
 	ReasonLeftService = "PodLeftService"
 )
@@ -43,8 +52,8 @@ const (
 )
 
 // checks is the list in the order of deciding. A check never relies on an earlier
-// one having been asked. This is the one place to add a signal; docs/signals.md is
-// generated from it.
+// one having been asked. This is the place to add a signal, and for an inferred one
+// also inferences; docs/signals.md is generated from it.
 var checks = []Check{
 	{"PodGone", Proof, WitnessPod, "the pod's object is gone", podGone},
 	{"PodFinished", Proof, WitnessPod, "the pod's phase is Failed or Succeeded", podFinished},
@@ -52,9 +61,9 @@ var checks = []Check{
 
 	{"PodGoneWithNode", Ending, WitnessPod, "the pod went without a grace period while its node was missing or Unknown", podGoneWithNode},
 	{"PodDeleting", Ending, WitnessPod, "the pod has a deletion timestamp", podDeleting},
-	{"PodDisrupted", Ending, WitnessPod, "the pod's condition `DisruptionTarget` is True", podDisrupted},
-	{"ContainerDown", Ending, WitnessPod, "the instance's container is not running", containerDown},
-	{"ContainerRestarted", Ending, WitnessPod, "the instance's container was replaced and the new one has not been heard", containerRestarted},
+	{reasonDisrupted, Ending, WitnessPod, "the pod's condition `DisruptionTarget` is True", podDisrupted},
+	{ReasonContainerDown, Ending, WitnessPod, "the instance's container is not running", containerDown},
+	{reasonContainerRestarted, Ending, WitnessPod, "the instance's container was replaced and the new one has not been heard", containerRestarted},
 	{"EndpointTerminating", Ending, WitnessSlice, "an EndpointSlice shows the pod terminating while pods cannot be read", endpointTerminating},
 
 	{"PodOutOfServiceRequested", Asked, WitnessPod, "the pod's annotation `kureka.dev/status` is `OutOfService`", podOutOfServiceRequested},
@@ -89,10 +98,10 @@ var checks = []Check{
 
 	{"PodNotReady", Observed, WitnessPod, "the kubelet says that the pod is not ready, for longer than `pods.readinessHoldSeconds`; ignored unless the policy says otherwise (`pods.notReady`) or the instance has no client", podNotReady},
 
-	{"NodeSilent", Inferred, WitnessNode, "the node's Lease has not changed for as long as the namespace's `nodes.unreachable.afterSeconds`, confirmed by heartbeat or prober", nodeSilent},
-	{"NodeUnreachable", Inferred, WitnessNode, "the control plane does not hear the node: Ready is Unknown, and its Lease does not change, confirmed by heartbeat or prober", nodeUnreachable},
-	{"PodInferredNotReady", Inferred, WitnessPod, "Ready is False although all containers are ready: the control plane concluded that from the node, whose Lease does not change, confirmed by heartbeat or prober", podInferredNotReady},
-	{"NodeRebooted", Inferred, WitnessNode, "the node has booted anew: its `bootID` changed, confirmed by the instance's own heartbeat, which is late", nodeRebooted},
+	{reasonSilent, Inferred, WitnessNode, "the node's Lease has not changed for as long as the namespace's `nodes.unreachable.afterSeconds`, confirmed by heartbeat or prober", nodeSilent},
+	{reasonUnreachable, Inferred, WitnessNode, "the control plane does not hear the node: Ready is Unknown, and its Lease does not change, confirmed by heartbeat or prober; decides where no Lease was ever seen to change, else `NodeSilent` does and this shows what it waits for", nodeUnreachable},
+	{reasonInferredNotReady, Inferred, WitnessPod, "Ready is False although all containers are ready: the control plane concluded that from the node, whose Lease does not change, confirmed by heartbeat or prober; `NodeSilent` decides then and this shows what it waits for", podInferredNotReady},
+	{reasonRebooted, Inferred, WitnessNode, "the node has booted anew: its `bootID` changed, confirmed by the instance's own heartbeat, which is late", nodeRebooted},
 
 	{"NodeDisrupted", Hint, WitnessNode, "Karpenter considers the node: taint `karpenter.sh/disrupted`; it may take that back", taint("karpenter.sh/disrupted")},
 	{"NodeDeletionCandidate", Hint, WitnessNode, "cluster-autoscaler considers the node: taint `DeletionCandidateOfClusterAutoscaler`", taint("DeletionCandidateOfClusterAutoscaler")},

@@ -34,7 +34,7 @@ func podGoneWithNode(in Input) (string, time.Time, bool) {
 		return "", time.Time{}, false
 	}
 	until := in.Gone.At.Add(abruptHold)
-	if l := in.Seen.Add(late(in.Interval)); l.Before(until) {
+	if l := Due(in.Seen, in.Interval); l.Before(until) {
 		until = l
 	}
 	return "waiting for its heartbeats to stop", until, true
@@ -100,7 +100,7 @@ func endpointTerminating(in Input) (string, time.Time, bool) {
 func podNotReady(in Input) (string, time.Time, bool) {
 	p := in.Pod
 	switch {
-	case p.UID == "" || p.Ready || p.ContainersReady && !p.GateUnmet, in.Kept != nil && in.Kept.NeedsNoReadiness:
+	case p.UID == "" || p.WorksForKubelet(), in.Kept != nil && in.Kept.NeedsNoReadiness:
 		return "", time.Time{}, false
 	case in.NotReadySince.IsZero():
 		return "", time.Time{}, true

@@ -112,9 +112,9 @@ func (in *Input) ignores(c Check) bool {
 	switch {
 	case c.Reason == reasonCordoned:
 		action = p.Cordon
-	case c.Reason == "PodDisrupted":
+	case c.Reason == reasonDisrupted:
 		action = p.Disruption
-	case c.Reason == "ContainerDown" || c.Reason == "ContainerRestarted":
+	case c.Reason == ReasonContainerDown || c.Reason == reasonContainerRestarted:
 		action = p.ContainerDown
 	case c.Class == HardNotice:
 		action = p.HardNotice

@@ -28,7 +28,7 @@ func isUnknown(in Input) bool {
 
 func isInferredNotReady(in Input) bool {
 	p := in.Pod
-	return p.UID != "" && !p.Ready && p.ContainersReady && !p.GateUnmet
+	return p.UID != "" && !p.Ready && p.WorksForKubelet()
 }
 
 // nodeSilent, nodeUnreachable and podInferredNotReady have one second witness, and
@@ -46,7 +46,7 @@ func silent(in Input, first bool) (string, time.Time, bool) {
 	if !first || s.At.IsZero() {
 		return "", time.Time{}, false
 	}
-	if until := in.Seen.Add(late(in.Interval)); in.Kept == nil && in.Seen.After(s.At) && in.Now.Before(until) {
+	if until := Due(in.Seen, in.Interval); in.Kept == nil && in.Seen.After(s.At) && in.Now.Before(until) {
 		return "", until, false // a sign of life counts until the next one is late
 	}
 	return "since " + s.At.UTC().Format(time.RFC3339) + ", " + s.By + ": " + s.Detail, time.Time{}, true
@@ -61,10 +61,10 @@ type inference struct {
 
 // inferences has one for every inferred check.
 var inferences = map[string]inference{
-	"NodeSilent":          {silentBy, quietWaits},
-	"NodeUnreachable":     {silentBy, unreachableWaits},
-	"PodInferredNotReady": {silentBy, inferredWaits},
-	"NodeRebooted":        {rebootedBy, rebootedWaits},
+	reasonSilent:           {silentBy, quietWaits},
+	reasonUnreachable:      {silentBy, unreachableWaits},
+	reasonInferredNotReady: {silentBy, inferredWaits},
+	reasonRebooted:         {rebootedBy, rebootedWaits},
 }
 
 func silentBy(in Input) string { return in.Silence.By }
@@ -129,4 +129,7 @@ func rebootedWaits(in Input) string {
 
 // Late reports whether a heartbeat of a client that was last heard at a moment has
 // fallen due since, at a rhythm, and is late.
-func Late(now, seen time.Time, rhythm time.Duration) bool { return !now.Before(seen.Add(late(rhythm))) }
+func Late(now, seen time.Time, rhythm time.Duration) bool { return !now.Before(Due(seen, rhythm)) }
+
+// Due returns when the next heartbeat of such a client is late.
+func Due(seen time.Time, rhythm time.Duration) time.Time { return seen.Add(late(rhythm)) }

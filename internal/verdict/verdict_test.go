@@ -294,6 +294,8 @@ func TestEachCheckDecidesOnItsEvidenceAndNotBeside(t *testing.T) {
 			tc.fires(&in)
 			if v := verdict.Decide(in); v.Reason != check.Reason || v.Class != tc.class {
 				t.Errorf("decided %+v", v)
+			} else if second := v.Confirmed != ""; second != (v.Class == verdict.Inferred) {
+				t.Errorf("its second witness is %q", v.Confirmed) // only inferred checks have one, and all of them
 			}
 			in = healthy()
 			tc.not(&in)
