@@ -49,7 +49,8 @@ func Main(ctx context.Context, args []string, out io.Writer) error {
 	level := slog.Level(-opts.LogLevel)
 	log := logr.FromSlogHandler(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level}))
 	klog.SetLogger(log.WithName("client-go"))
-	ctrllog.SetLogger(log.WithName("controller-runtime"))
+	// What that library tells besides errors is for those who debug it.
+	ctrllog.SetLogger(log.WithName("controller-runtime").V(1))
 	a, err := New(ctx, opts, log)
 	if err != nil {
 		return err
@@ -98,32 +99,45 @@ func New(ctx context.Context, opts Options, log logr.Logger) (*App, error) {
 		return nil, err
 	}
 	a := &App{opts: opts, log: log, metrics: prometheus.NewRegistry(), journal: make(chan cluster.Change, journalLength)}
-	now := time.Now()
-	fixed, err := opts.gate()
+	err := a.listen(ctx)
+	if err == nil {
+		err = a.assemble(ctx)
+	}
 	if err != nil {
+		a.close()
 		return nil, err
 	}
-	a.gate = gate.New(now, fixed)
+	return a, nil
+}
+
+// assemble builds what is served at the addresses.
+func (a *App) assemble(ctx context.Context) error {
+	fixed, err := a.opts.gate()
+	if err != nil {
+		return err
+	}
 	a.verdict = newVerdictMetrics(a.metrics)
-	a.load(now)
+	a.load(fixed)
 	if a.probing() {
 		a.prober = prober.New(prober.Options{
 			Tell: func(r evidence.Probed) { a.cluster.Probed(time.Now(), r) }, Registerer: a.metrics,
 		})
 	}
 	registerRegistryMetrics(a.metrics, a.reg, a.cluster)
-	if opts.Mode == Manager {
+	if a.opts.Mode == Manager {
 		if a.watch, err = newWatching(a); err != nil {
-			return nil, err
+			return err
 		}
 	} else {
 		a.gate.Away(0, time.Time{})
 	}
-	if err := a.listen(ctx); err != nil {
-		a.close()
-		return nil, err
+	if err := a.equip(); err != nil {
+		return err
 	}
-	return a, nil
+	if a.watch != nil {
+		return a.watch.listenForDrain(ctx, a)
+	}
+	return nil
 }
 
 // changed is told of every verdict, with the cluster's lock held: a slow log must
@@ -142,7 +156,30 @@ func (a *App) changed(ch cluster.Change) time.Duration {
 	return took
 }
 
+// The servers, by the names that logs tell them by.
+const apiServer, metricsServer, probesServer = "Eureka API", "metrics", "probes"
+
+// listen opens the addresses, before any file is touched: a second process that is
+// started by mistake ends here and leaves the snapshot of the first one alone.
 func (a *App) listen(ctx context.Context) error {
+	for _, s := range []struct{ name, flag, addr string }{
+		{apiServer, "registry-bind-address", a.opts.RegistryAddr},
+		{metricsServer, "metrics-bind-address", a.opts.MetricsAddr},
+		{probesServer, "health-probe-bind-address", a.opts.ProbeAddr},
+	} {
+		l, err := listenOn(ctx, s.name, s.flag, s.addr)
+		if err != nil {
+			return err
+		}
+		if l != nil {
+			a.servers = append(a.servers, listening{name: s.name, l: l})
+		}
+	}
+	return nil
+}
+
+// equip gives every listener its server.
+func (a *App) equip() error {
 	proxies, err := prefixes("trusted-proxies", a.opts.TrustedProxies)
 	if err != nil {
 		return err
@@ -163,27 +200,11 @@ func (a *App) listen(ctx context.Context) error {
 	}
 	public := server.NewHTTPServer(a.untilDrained(a.withDashboard(api)), server.Limits{})
 	a.guard.protect(public)
-	all := []struct {
-		name, flag, addr string
-		srv              *http.Server
-	}{
-		{"Eureka API", "registry-bind-address", a.opts.RegistryAddr, public},
-		{"metrics", "metrics-bind-address", a.opts.MetricsAddr, smallServer(metricsHandler(a.metrics))},
-		{"probes", "health-probe-bind-address", a.opts.ProbeAddr, smallServer(a.probes())},
-	}
-	for _, s := range all {
-		l, err := listenOn(ctx, s.name, s.flag, s.addr)
-		if err != nil {
-			return err
-		}
-		if l == nil {
-			continue
-		}
+	all := map[string]*http.Server{apiServer: public, metricsServer: smallServer(metricsHandler(a.metrics)), probesServer: smallServer(a.probes())}
+	for i := range a.servers {
+		s := &a.servers[i]
+		s.srv = all[s.name]
 		s.srv.ErrorLog = slog.NewLogLogger(logr.ToSlogHandler(a.log.WithName(s.name).V(1)), slog.LevelInfo)
-		a.servers = append(a.servers, listening{s.name, s.srv, l})
-	}
-	if a.watch != nil {
-		return a.watch.listenForDrain(ctx, a)
 	}
 	return nil
 }

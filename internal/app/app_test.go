@@ -166,6 +166,21 @@ func TestAnAddressThatCannotBeHadSaysWhichAndWhatToDo(t *testing.T) {
 	}
 }
 
+func TestAStartThatFailsClosesWhatItOpened(t *testing.T) {
+	a, stop := start(t, options(Standalone))
+	o := options(Standalone)
+	o.RegistryAddr = a.Addr().String()
+	if err := stop(); err != nil { // the address is free now
+		t.Fatal(err)
+	}
+	o.UsersFile = filepath.Join(t.TempDir(), "none")
+	for range 2 {
+		if _, err := New(t.Context(), o, logr.Discard()); err == nil || !strings.Contains(err.Error(), "--registry-users-file") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 func TestAManagerWithoutAClusterSaysWhereItLooked(t *testing.T) {
 	t.Setenv("KUBECONFIG", "")
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")

@@ -48,6 +48,7 @@ type keeper struct {
 	next     time.Time // not before
 	failing  time.Time // since when writing fails
 	aside    bool      // the file of before was set aside, because it was stale
+	stuck    bool      // it could not be, which was logged
 }
 
 type snapshotMetrics struct {
@@ -83,9 +84,26 @@ func (k *keeper) run(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		if k.due(time.Now()) {
-			k.save()
-		}
+		k.tick(time.Now())
+	}
+}
+
+func (k *keeper) tick(now time.Time) {
+	k.recall(now)
+	if k.due(now) {
+		k.save()
+	}
+}
+
+// recall takes back what was saved if list reads are refused after all: the registry
+// was taken for whole, somebody has served since it was loaded, and a file that this
+// process wrote would hide that from the next start.
+func (k *keeper) recall(now time.Time) {
+	if k.saved.IsZero() || k.gate.Open(now) {
+		return
+	}
+	if k.setAside("it lacks who came while another process served") {
+		k.saved = time.Time{}
 	}
 }
 
@@ -100,6 +118,7 @@ func (k *keeper) due(now time.Time) bool {
 
 // last saves what the process leaves behind.
 func (k *keeper) last() {
+	k.recall(time.Now())
 	if k.gate.Open(time.Now()) {
 		k.save()
 	}
@@ -117,7 +136,7 @@ func (k *keeper) save() {
 	if !k.failing.IsZero() {
 		k.log.Info("Saving the snapshot again", "file", k.file.Path())
 	}
-	k.revision, k.saved, k.failing, k.aside = revision, start, time.Time{}, false
+	k.revision, k.saved, k.failing, k.aside, k.stuck = revision, start, time.Time{}, false, false
 	k.next = start.Add(max(snapshotInterval, (1+snapshotShare)*took))
 	k.metrics.saved.Set(float64(start.UnixMilli()) / 1000)
 	k.metrics.took.Set(took.Seconds())
@@ -134,32 +153,44 @@ func (k *keeper) failed(now time.Time, err error) {
 	if k.aside || now.Sub(k.failing) < snapshotStale {
 		return
 	}
-	k.aside = true
-	name, err := k.file.SetAside()
-	if err != nil {
-		k.log.Error(err, "The snapshot on the disk is out of date and cannot be set aside; remove it before the next start", "file", k.file.Path())
-		return
-	}
-	k.log.Info("The snapshot on the disk is out of date, so no start shall use it", "keptAs", name)
+	k.aside = k.setAside("it is out of date")
 }
 
-// load builds registry and view, from the snapshot file if there is one that can
-// be used. Whatever is wrong with it is told with the cure, and the process starts
-// without it.
-func (a *App) load(now time.Time) {
-	a.build(now)
+// setAside keeps every start from the file on the disk and reports whether that
+// worked. It is to be called again until it does.
+func (k *keeper) setAside(why string) bool {
+	name, err := k.file.SetAside()
+	if err != nil {
+		if !k.stuck {
+			k.log.Error(err, "The snapshot on the disk cannot be set aside; remove it before the next start", "file", k.file.Path(), "why", why)
+		}
+		k.stuck = true
+		return false
+	}
+	k.stuck = false
+	k.log.Info("No start shall use the snapshot on the disk", "why", why, "keptAs", name)
+	return true
+}
+
+// load builds gate, registry and view, from the snapshot file if there is one that
+// can be used. Whatever is wrong with it is told with the cure, and the process
+// starts without it.
+func (a *App) load(fixed time.Duration) {
 	if a.opts.SnapshotFile == "" {
+		a.begin(time.Now(), fixed)
 		return
 	}
 	log := a.log.WithName("snapshot")
 	file := snapshotfile.New(a.opts.SnapshotFile)
-	a.keeper = &keeper{file: file, gate: a.gate, log: log, metrics: newSnapshotMetrics(a.metrics)}
-	defer func() { a.keeper.cluster = a.cluster }()
 	problem := file.Prepare()
 	if problem != nil {
 		log.Error(problem, "Cannot write snapshots", "file", file.Path())
 	}
 	cp, err := file.Load()
+	now := time.Now() // not before: nobody was heard while the file was read
+	a.begin(now, fixed)
+	a.keeper = &keeper{file: file, gate: a.gate, log: log, metrics: newSnapshotMetrics(a.metrics)}
+	defer func() { a.keeper.cluster = a.cluster }()
 	if err == nil {
 		if err = a.cluster.Restore(now, cp); err != nil {
 			err = &snapshotfile.UnusableError{Why: err.Error()}
@@ -182,6 +213,12 @@ func (a *App) load(now time.Time) {
 		log.Info("Goes on from the snapshot", "file", file.Path(), "instances", a.reg.Snapshot().Len(),
 			"saved", a.loaded.UTC().Format(time.RFC3339), "age", now.Sub(a.loaded).Round(time.Millisecond).String())
 	}
+}
+
+// begin makes the gate, from now on, and what it is the gate of.
+func (a *App) begin(now time.Time, fixed time.Duration) {
+	a.gate = gate.New(now, fixed)
+	a.build(now)
 }
 
 // build makes an empty registry and an empty view.

@@ -224,6 +224,90 @@ func TestAStaleSnapshotIsSetAside(t *testing.T) {
 	}
 }
 
+// Where it cannot be moved, that is said once, and tried until it can be.
+func TestAStaleSnapshotThatCannotBeSetAsideIsTriedAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	inTheWay := filepath.Join(path+".unusable", "full")
+	if err := os.MkdirAll(inTheWay, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var log safeBuffer
+	k := newKeeper(t, path, gate.New(time.Now(), 0))
+	k.log = logr.FromSlogHandler(slog.NewJSONHandler(&log, nil))
+	k.save()
+	now := time.Now()
+	for range 3 {
+		k.failed(now, syscall.EROFS)
+		now = now.Add(snapshotStale)
+	}
+	if n := strings.Count(log.String(), "cannot be set aside"); n != 1 || k.aside {
+		t.Errorf("said %d times, aside is %v: %s", n, k.aside, log.String())
+	}
+	if err := os.RemoveAll(path + ".unusable"); err != nil {
+		t.Fatal(err)
+	}
+	k.failed(now, syscall.EROFS)
+	if _, err := k.file.Load(); !errors.Is(err, snapshotfile.ErrNone) || !k.aside {
+		t.Errorf("a start would find %v", err)
+	}
+}
+
+// What was saved before it showed that somebody had served since looks as young as
+// the whole registry would.
+func TestASnapshotThatWasSavedTooEarlyIsTakenBack(t *testing.T) {
+	for name, later := range map[string]func(*keeper){
+		"at the next tick": func(k *keeper) { k.tick(time.Now().Add(snapshotInterval)) },
+		"at the end":       (*keeper).last,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gate.New(time.Now(), -1)
+			k := newKeeper(t, filepath.Join(t.TempDir(), "x"), g)
+			g.Loaded()
+			k.tick(time.Now())
+			if _, err := k.file.Load(); err != nil {
+				t.Fatalf("nothing was saved: %v", err)
+			}
+			g.Outdated()
+			later(k)
+			if _, err := k.file.Load(); !errors.Is(err, snapshotfile.ErrNone) {
+				t.Errorf("a start would find %v", err)
+			}
+			if whole := g.ListsFrom(); !k.due(whole) {
+				t.Error("nothing is due once lists are answered")
+			}
+		})
+	}
+}
+
+// A file that this process only read says itself how old it is.
+func TestASnapshotThatTurnsOutToBeOutdatedIsKeptUntilItIsReplaced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "registry.snapshot")
+	leave(t, path)
+	a, _ := loudly(t, kept(path))
+	a.checkLoaded(a.loaded.Add(outdatedAfter))
+	a.keeper.tick(time.Now())
+	if _, err := a.keeper.file.Load(); err != nil {
+		t.Errorf("a start would find %v", err)
+	}
+}
+
+func TestASecondProcessLeavesTheSnapshotAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "registry.snapshot")
+	first, _ := start(t, kept(path))
+	writing := filepath.Join(filepath.Dir(path), ".registry.snapshot.tmp-1")
+	if err := os.WriteFile(writing, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := kept(path)
+	o.RegistryAddr = first.Addr().String()
+	if _, err := New(t.Context(), o, logr.Discard()); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("the second one: %v", err)
+	}
+	if _, err := os.Stat(writing); err != nil {
+		t.Errorf("what the first one writes is gone: %v", err)
+	}
+}
+
 func TestASnapshotOfSomebodyElsesPastIsNotTheWholeRegistry(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "registry.snapshot")
 	leave(t, path)

@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/kureka/kureka/controllers"
 	"github.com/kureka/kureka/controllers/drain"
@@ -67,8 +66,6 @@ func newWatching(a *App) (*watching, error) {
 		events:  controllers.NewEvents(client, hostname(), a.log.WithName("events")),
 		metrics: newWatchMetrics(a.metrics), deaf: make(chan struct{}, 1), served: a.checkLoaded,
 	}
-	// What the library tells besides errors is for those who debug it.
-	ctrl.SetLogger(w.log.V(1))
 	w.policy = policy.Options{
 		Target: a.cluster, Effective: policy.NewEffective(), Figures: figures{a.reg}, Namespaces: a.opts.WatchNamespaces, Class: a.opts.RegistryClass,
 		Clock: time.Now, Logger: a.log.WithName("policy"),

@@ -144,7 +144,9 @@ func (l *Logins) Require(next http.Handler) http.Handler {
 				return
 			}
 		}
-		l.answers.WithLabelValues(reason).Inc()
+		if reason != reasonBusy || r.Context().Err() == nil { // one that hung up says nothing about how busy this is
+			l.answers.WithLabelValues(reason).Inc()
+		}
 		if reason == reasonBusy {
 			w.Header().Set("Retry-After", "30")
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -180,8 +182,8 @@ func (l *Logins) check(ctx context.Context, name, password string) (reason strin
 	}
 }
 
-// compute compares a password with the user's hash, or with another's if there is
-// no such user, so that both take the same time.
+// compute compares a password with the user's hash, or with the dearest one if
+// there is no such user, so that a quick answer does not say that there is none.
 func (l *Logins) compute(all *users, who *user, m mac, password string) (reason string) {
 	if l.waiting.Add(1) > maxWaiting {
 		l.waiting.Add(-1)

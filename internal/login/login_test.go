@@ -219,6 +219,40 @@ func TestRefusals_areCounted(t *testing.T) {
 	}
 }
 
+func TestRefusals_doNotCountWhoHungUp(t *testing.T) {
+	t.Parallel()
+	l := open(t, logr.Discard(), line(t, "orders", "s3cret"))
+	for range maxChecks {
+		l.running <- struct{}{} // no hash can be computed
+	}
+	ctx, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	r := httptest.NewRequestWithContext(ctx, http.MethodPut, "/eureka/apps/DEMO/a", http.NoBody)
+	r.SetBasicAuth("orders", "wrong")
+	l.Require(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), r)
+	var m dto.Metric
+	if err := l.answers.WithLabelValues(reasonBusy).Write(&m); err != nil || m.GetCounter().GetValue() != 0 {
+		t.Errorf("counted %v (%v)", m.GetCounter().GetValue(), err)
+	}
+	for range maxChecks {
+		<-l.running
+	}
+}
+
+func TestParseUsers_takesTheDearestHashForNobody(t *testing.T) {
+	t.Parallel()
+	const dear = "dear:$2y$06$CwTycUXWue0Thq9StjUM0uJ8r3NDVyFqXaVyj/9sUcrSRxiTr3bJ2\n"
+	for _, file := range []string{dear + line(t, "cheap", "x"), line(t, "cheap", "x") + dear} {
+		all, err := parseUsers([]byte(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cost, err := bcrypt.Cost(all.decoy); err != nil || cost != 6 {
+			t.Errorf("the decoy costs %d (%v)", cost, err)
+		}
+	}
+}
+
 // What a heartbeat costs once its password is known, against what a hash costs.
 func BenchmarkCheck(b *testing.B) {
 	l := open(b, logr.Discard(), line(b, "orders", "s3cret"))

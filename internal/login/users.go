@@ -38,7 +38,7 @@ type user struct {
 // Another file makes another value.
 type users struct {
 	byName map[string]*user // not changed any more
-	decoy  []byte           // the hash to compare with when there is no such user
+	decoy  []byte           // the dearest hash, to compare with when there is no such user
 
 	checks  singleflight.Group // one hash for all who ask at once with the same password
 	mu      sync.Mutex
@@ -73,7 +73,7 @@ func parseUsers(file []byte) (*users, error) {
 	if len(file) > maxFileBytes {
 		return nil, fmt.Errorf("the file has more than %d bytes", maxFileBytes)
 	}
-	all := &users{byName: map[string]*user{}, refused: map[mac]struct{}{}}
+	all, dearest := &users{byName: map[string]*user{}, refused: map[mac]struct{}{}}, 0
 	lines := bufio.NewScanner(bytes.NewReader(file))
 	lines.Buffer(nil, maxFileBytes+1)
 	for number := 1; lines.Scan(); number++ {
@@ -88,11 +88,14 @@ func parseUsers(file []byte) (*users, error) {
 		if all.byName[name] != nil {
 			return nil, fmt.Errorf("line %d: the name occurs twice", number)
 		}
-		if err := checkHash(hash); err != nil {
+		cost, err := costOf(hash)
+		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 		all.byName[name] = &user{hash: []byte(hash)}
-		all.decoy = []byte(hash)
+		if cost > dearest {
+			dearest, all.decoy = cost, []byte(hash)
+		}
 	}
 	switch {
 	case lines.Err() != nil:
@@ -105,15 +108,16 @@ func parseUsers(file []byte) (*users, error) {
 	return all, nil
 }
 
-func checkHash(hash string) error {
+// costOf returns the cost of a hash that can be used.
+func costOf(hash string) (int, error) {
 	cost, err := bcrypt.Cost([]byte(hash))
 	switch {
 	case err != nil:
-		return errors.New("not a bcrypt hash: make one with htpasswd -B")
+		return 0, errors.New("not a bcrypt hash: make one with htpasswd -B")
 	case cost > maxCost:
-		return fmt.Errorf("a bcrypt hash of cost %d: %d at most, or a login takes seconds", cost, maxCost)
+		return 0, fmt.Errorf("a bcrypt hash of cost %d: %d at most, or a login takes seconds", cost, maxCost)
 	}
-	return nil
+	return cost, nil
 }
 
 // keep takes over what is known of the users that did not change.

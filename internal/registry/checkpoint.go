@@ -97,12 +97,22 @@ func (e *Engine) Revision() uint64 { return e.revision.Load() }
 // neither readers nor usual heartbeats, for less than a millisecond per 1,000
 // instances.
 func (e *Engine) Checkpoint(now time.Time) *Checkpoint {
+	cp, snap := e.remember(now)
+	cp.Deletions = snap.deletions(e.mono(now)) // it is immutable, so nobody has to wait
+	return cp
+}
+
+// remember returns the checkpoint without deletions, and the snapshot of the same
+// moment, which has them.
+func (e *Engine) remember(now time.Time) (*Checkpoint, *Snapshot) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	t := e.mono(now)
+	t, snap := e.mono(now), e.snap.Load()
 	cp := &Checkpoint{
-		SavedMS: now.UnixMilli(), Version: e.snap.Load().Version, Clock: e.clock,
-		Instances: make([]SavedInstance, 0, e.count), Deletions: e.deletions(t), Credits: e.credits(t),
+		SavedMS: now.UnixMilli(), Version: snap.Version, Clock: e.clock, Credits: e.credits(t),
+		Instances:  make([]SavedInstance, 0, e.count),
+		Overrides:  make([]SavedOverride, 0, len(e.overrides)),
+		Tombstones: make([]SavedTombstone, 0, len(e.tombstones)),
 	}
 	e.each(func(n *entry) bool {
 		cp.Instances = append(cp.Instances, n.saved(t))
@@ -117,7 +127,7 @@ func (e *Engine) Checkpoint(now time.Time) *Checkpoint {
 		}
 	}
 	cp.Fences = e.fence.saved(t)
-	return cp
+	return cp, snap
 }
 
 func (n *entry) saved(t int64) SavedInstance {
@@ -137,9 +147,9 @@ func (n *entry) saved(t int64) SavedInstance {
 	return s
 }
 
-func (e *Engine) deletions(t int64) []SavedDeletion {
+func (s *Snapshot) deletions(t int64) []SavedDeletion {
 	var out []SavedDeletion
-	for change := range e.snap.Load().Changes() {
+	for change := range s.Changes() {
 		if change.Action != Deleted {
 			continue
 		}

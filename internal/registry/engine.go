@@ -221,8 +221,8 @@ type entry struct {
 	client atomic.Uint32 // Status the client reported last
 	flags  atomic.Uint32
 	part   atomic.Pointer[partition]
-	// As the client says that it renews, in ns.
-	declared atomic.Int64
+	// As the client says that it renews, and the slowest that it may, in ns.
+	declared, slowest atomic.Int64
 	// ----
 	key         Key
 	rec         *Record
@@ -287,15 +287,25 @@ func (e *Engine) asLeft(n *entry) Status {
 	return o.status
 }
 
-// publish shows the entry as it now is and records the change. Publishing what
-// is already shown changes nothing, not even a timestamp.
+// publish shows the entry as it now is, and the floor that this leaves to its
+// application.
+func (e *Engine) publish(now time.Time, n *entry) (changed bool) {
+	if !e.display(now, n) {
+		return false
+	}
+	e.keepFloor(now, n.key.App)
+	return true
+}
+
+// display shows the entry as it now is and records the change. Displaying what is
+// already shown changes nothing, not even a timestamp.
 //
 // An instance is added only when no client can hold it. Where one may, because it
 // is shown, or was within the retention or before the start, it is modified, also
 // by a registration: JavaScript clients skip additions of what they hold, whatever
 // has changed in it, and every client takes a modification of what it does not hold
 // for an addition.
-func (e *Engine) publish(now time.Time, n *entry) (changed bool) {
+func (e *Engine) display(now time.Time, n *entry) (changed bool) {
 	if n.binding.Unlisted {
 		return e.withdraw(now, n)
 	}
@@ -312,7 +322,6 @@ func (e *Engine) publish(now time.Time, n *entry) (changed bool) {
 	e.appCount(n.key.App).move(n.view, next)
 	n.view = next
 	e.record(snap, now, next)
-	e.keepFloor(now, n.key.App)
 	return true
 }
 
@@ -333,7 +342,6 @@ func (e *Engine) withdraw(now time.Time, n *entry) (changed bool) {
 	}
 	n.view = nil
 	e.record(snap, now, &gone)
-	e.keepFloor(now, n.key.App)
 	return true
 }
 
@@ -377,7 +385,7 @@ func (e *Engine) record(snap *Snapshot, now time.Time, change *Instance) {
 	snap.Version = e.nextVersion(snap, now)
 	change.version, change.changed = snap.Version, e.mono(now)
 	snap.changes = snap.changes.drop(Key{change.App, "0" + change.ID}).drop(Key{change.App, "1" + change.ID})
-	snap.changes = snap.changes.put(item{changeKey(change), change, change.size()})
+	snap.changes = snap.changes.put(changeItem(change))
 	e.log.push(logged{changeKey(change), change.version, e.mono(now)})
 	e.snap.Store(snap)
 	e.revision.Add(1)
@@ -399,6 +407,23 @@ func (e *Engine) nextVersion(snap *Snapshot, now time.Time) int64 {
 
 const indexItemSize = 512 // weight of an item in the secondary indexes
 
+// The items of the list, of the change log, of the index by id, and of the indexes
+// by the names of a vip attribute.
+func listItem(i *Instance) item   { return item{i.Key(), i, i.size()} }
+func changeItem(i *Instance) item { return item{changeKey(i), i, i.size()} }
+func idItem(i *Instance) item     { return item{Key{i.ID, i.App}, i, indexItemSize} }
+
+func nameItems(names string, i *Instance) iter.Seq[item] {
+	return func(yield func(item) bool) {
+		member := i.App + "\x00" + i.ID
+		for name := range vipNames(names) {
+			if !yield(item{Key{name, member}, i, indexItemSize}) {
+				return
+			}
+		}
+	}
+}
+
 func (s *Snapshot) replace(old, next *Instance) {
 	if old != nil {
 		s.Counts.add(old.Status, -1)
@@ -406,18 +431,18 @@ func (s *Snapshot) replace(old, next *Instance) {
 	if next == nil {
 		s.byKey = s.byKey.drop(old.Key())
 		s.byID = s.byID.drop(Key{old.ID, old.App})
-		s.byVIP = dropNames(s.byVIP, old.VIP, old.Record)
-		s.bySecure = dropNames(s.bySecure, old.SecureVIP, old.Record)
+		s.byVIP = dropNames(s.byVIP, old.VIP, old)
+		s.bySecure = dropNames(s.bySecure, old.SecureVIP, old)
 		return
 	}
 	s.Counts.add(next.Status, 1)
-	s.byKey = s.byKey.put(item{next.Key(), next, next.size()})
-	s.byID = s.byID.put(item{Key{next.ID, next.App}, next, indexItemSize})
+	s.byKey = s.byKey.put(listItem(next))
+	s.byID = s.byID.put(idItem(next))
 	if old != nil && old.VIP != next.VIP {
-		s.byVIP = dropNames(s.byVIP, old.VIP, old.Record)
+		s.byVIP = dropNames(s.byVIP, old.VIP, old)
 	}
 	if old != nil && old.SecureVIP != next.SecureVIP {
-		s.bySecure = dropNames(s.bySecure, old.SecureVIP, old.Record)
+		s.bySecure = dropNames(s.bySecure, old.SecureVIP, old)
 	}
 	s.byVIP = putNames(s.byVIP, next.VIP, next)
 	s.bySecure = putNames(s.bySecure, next.SecureVIP, next)
@@ -425,17 +450,15 @@ func (s *Snapshot) replace(old, next *Instance) {
 
 // A vip attribute is a comma list; the reference server does not trim its parts.
 func putNames(t tree, names string, inst *Instance) tree {
-	member := inst.App + "\x00" + inst.ID
-	for name := range vipNames(names) {
-		t = t.put(item{Key{name, member}, inst, indexItemSize})
+	for it := range nameItems(names, inst) {
+		t = t.put(it)
 	}
 	return t
 }
 
-func dropNames(t tree, names string, r *Record) tree {
-	member := r.App + "\x00" + r.ID
-	for name := range vipNames(names) {
-		t = t.drop(Key{name, member})
+func dropNames(t tree, names string, inst *Instance) tree {
+	for it := range nameItems(names, inst) {
+		t = t.drop(it.key)
 	}
 	return t
 }

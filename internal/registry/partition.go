@@ -82,10 +82,16 @@ func withJitter(interval time.Duration) time.Duration {
 	return interval + max(3*time.Second, interval/5)
 }
 
-// recount makes the lease part of the expectation if it is protected: kept by a
-// client, listed, and not taken out by a verdict.
+// recount protects the lease and judges its partition anew.
 func (e *Engine) recount(now time.Time, n *entry) {
 	p := n.part.Load()
+	p.protect(n)
+	e.judge(p, e.mono(now))
+}
+
+// protect makes the lease part of the expectation if it is kept by a client,
+// listed, and not taken out by a verdict.
+func (p *partition) protect(n *entry) {
 	if !n.counted && !n.kept && !n.binding.Verdict.OutOfService && !n.binding.Unlisted {
 		n.counted = true
 		p.expected += rate(n.interval)
@@ -96,7 +102,6 @@ func (e *Engine) recount(now time.Time, n *entry) {
 	if n.has(flagOverdue) {
 		p.overdue[n] = struct{}{}
 	}
-	e.judge(p, e.mono(now))
 }
 
 func (e *Engine) uncount(n *entry) {
@@ -177,6 +182,8 @@ type PartitionStats struct {
 	Expected, Received float64
 	ThresholdPercent   int
 	Engaged            bool
+	// Disabled says that the policy has switched self-preservation off.
+	Disabled bool
 	// LastMinute counts the renewals of a sliding minute, sampled at every tick.
 	LastMinute int64
 	// Held is the number of expired leases that self-preservation keeps.
@@ -209,7 +216,7 @@ func (e *Engine) Partition(name string) (PartitionStats, bool) {
 
 func (p *partition) stats() PartitionStats {
 	s := PartitionStats{
-		Name: p.name, Leases: p.members, Kept: p.kept, Engaged: p.engaged, ThresholdPercent: p.policy.RenewalThresholdPercent,
+		Name: p.name, Leases: p.members, Kept: p.kept, Engaged: p.engaged, Disabled: !p.policy.SelfPreservation, ThresholdPercent: p.policy.RenewalThresholdPercent,
 		Expected: perMinute(p.expected), Received: perMinute(p.received), LastMinute: p.lastMinute(),
 	}
 	for n := range p.overdue {

@@ -117,6 +117,7 @@ func (e *Engine) setLease(n *entry, rec *Record, p Policy) {
 	if rec.LeaseDuration > duration {
 		duration = min(rec.LeaseDuration, max(duration, withJitter(declared)))
 	}
+	n.slowest.Store(int64(max(duration, declared)))
 	if n.interval == interval && n.duration == duration {
 		return
 	}
@@ -287,7 +288,9 @@ func (e *Engine) remove(now time.Time, n *entry) {
 	part.count(n, -1)
 	dropMember(e.pods, n.binding.PodUID, n)
 	e.leaveNode(n.binding.Node, n)
-	e.withdraw(now, n)
+	if e.withdraw(now, n) {
+		e.keepFloor(now, n.key.App)
+	}
 	e.setRecord(n, nil)
 	e.judge(part, e.mono(now))
 }

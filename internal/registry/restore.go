@@ -132,16 +132,9 @@ func (e *Engine) restoreInstance(t int64, s *SavedInstance) error {
 		return nil
 	}
 	n.restoreLease(t, s)
-	if !s.Binding.Verdict.OutOfService && !s.Binding.Unlisted {
-		n.counted = true
-		part.expected += rate(n.interval)
-		if !n.has(flagLate) {
-			part.received += rate(n.interval)
-		}
-	}
-	if n.has(flagOverdue) {
-		part.overdue[n] = struct{}{}
-		n.marked = s.Marked
+	part.protect(n)
+	if s.Marked {
+		e.mark(n)
 	}
 	e.rearm(n)
 	return nil
@@ -168,7 +161,7 @@ func (n *entry) restoreLease(t int64, s *SavedInstance) {
 func (e *Engine) show(now time.Time, cp *Checkpoint) {
 	t := e.mono(now)
 	snap := &Snapshot{}
-	var all, changes []item
+	all, changes := make([]item, 0, len(cp.Instances)), make([]item, 0, len(cp.Instances)+len(cp.Deletions))
 	for i := range cp.Instances {
 		s := &cp.Instances[i]
 		if !s.Shown || s.Binding.Unlisted {
@@ -180,14 +173,14 @@ func (e *Engine) show(now time.Time, cp *Checkpoint) {
 		n.view = view
 		snap.Counts.add(view.Status, 1)
 		e.appCount(n.key.App).move(nil, view)
-		all = append(all, item{n.key, view, view.size()})
+		all = append(all, listItem(view))
 		if s.Action != Deleted && s.Age < ChangeRetention {
-			changes = append(changes, item{changeKey(view), view, view.size()})
+			changes = append(changes, changeItem(view))
 		}
 	}
 	for i := range cp.Deletions {
 		gone := cp.Deletions[i].instance(t)
-		changes = append(changes, item{changeKey(gone), gone, gone.size()})
+		changes = append(changes, changeItem(gone))
 	}
 	slices.SortFunc(changes, func(a, b item) int { return cmp.Compare(a.inst.changed, b.inst.changed) })
 	for _, c := range changes {
@@ -214,15 +207,9 @@ func (d *SavedDeletion) instance(t int64) *Instance {
 func growIndexes(all []item) (byID, byVIP, bySecure tree) {
 	ids, vips, secure := make([]item, 0, len(all)), make([]item, 0, len(all)), make([]item, 0, len(all))
 	for _, it := range all {
-		i := it.inst
-		member := i.App + "\x00" + i.ID
-		ids = append(ids, item{Key{i.ID, i.App}, i, indexItemSize})
-		for name := range vipNames(i.VIP) {
-			vips = append(vips, item{Key{name, member}, i, indexItemSize})
-		}
-		for name := range vipNames(i.SecureVIP) {
-			secure = append(secure, item{Key{name, member}, i, indexItemSize})
-		}
+		ids = append(ids, idItem(it.inst))
+		vips = slices.AppendSeq(vips, nameItems(it.inst.VIP, it.inst))
+		secure = slices.AppendSeq(secure, nameItems(it.inst.SecureVIP, it.inst))
 	}
 	return grow(ids), grow(vips), grow(secure)
 }

@@ -61,18 +61,15 @@ func (r *rhythm) restore(gaps [3]time.Duration) {
 
 // Rhythm returns the interval at which the instance's client renews: the median of
 // its last three gaps, or what it declared while there are fewer, but no more than
-// its lease. Some clients are slower than they say. Zero if there is no such record.
+// its lease. Some clients are slower than they say. Zero if there is no such record. It takes
+// no lock that a writer holds.
 func (e *Engine) Rhythm(key Key) time.Duration {
 	n := e.entry(key)
 	if n == nil {
 		return 0
 	}
-	declared := time.Duration(n.declared.Load())
-	m := n.lease.rhythm.median()
-	if m == 0 {
-		return declared
+	if m := n.lease.rhythm.median(); m > 0 {
+		return min(m, time.Duration(n.slowest.Load()))
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return min(m, max(n.duration, declared))
+	return time.Duration(n.declared.Load())
 }

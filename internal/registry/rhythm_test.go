@@ -57,3 +57,23 @@ func TestAnotherDeclaredIntervalStartsTheRhythmAnew(t *testing.T) {
 		t.Errorf("rhythm %v", got)
 	}
 }
+
+// Whoever asks may hold locks of their own, so writers must not hold them up.
+func TestTheRhythmFollowsTheLeaseAndWaitsForNoWriter(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	e := New(now, Options{})
+	rec := &Record{App: "A", ID: "a", RenewalInterval: 10 * time.Second}
+	e.Register(now, Caller{}, rec, Binding{})
+	for range 3 {
+		now = now.Add(300 * time.Second)
+		e.Renew(now, Caller{}, rec.Key(), Beat{})
+	}
+	p := DefaultPolicy()
+	p.MaxDuration = 50 * time.Second
+	e.SetPolicies(now, p, nil)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if got := e.Rhythm(rec.Key()); got != p.MaxDuration {
+		t.Errorf("rhythm %v, want the lease's %v", got, p.MaxDuration)
+	}
+}

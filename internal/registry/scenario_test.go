@@ -16,7 +16,7 @@ import (
 // TestScenarios runs the files in testdata. A file is a list of commands, one a
 // line; `#` starts a comment. Time stands still but for tick and pause.
 //
-//	policy NS key=value...          threshold, maxhold, readygrace, maxeviction, duration, interval, maxinterval, selfpreservation=off
+//	policy NS key=value...          threshold, maxhold, readygrace, maxeviction, duration, interval, maxinterval, floor, selfpreservation=off
 //	register APP/ID [status= dirty= interval= duration= ns= pod= node= ready ip= port= from= frompod= peer= unlisted vip=]
 //	keep APP/ID [the same]          for a pod without a client
 //	renew APP/ID [status= dirty= from= frompod=]
@@ -28,7 +28,7 @@ import (
 //	tick DURATION [beat=APP/ID,APP/ID...@SECONDS]   time passes in steps of a second; the named instances renew
 //	pause DURATION                  time passes and nothing runs
 //	restart DURATION                the same, and another engine goes on from a checkpoint
-//	expect APP/ID STATUS|gone   expect NS engaged|calm expected=N received=N   expect delta WORDS...
+//	expect APP/ID STATUS|gone   expect NS engaged|calm expected=N received=N disabled=true   expect delta WORDS...
 //
 // A command that answers (register, renew, cancel, ...) may end in `-> OUTCOME`.
 func TestScenarios(t *testing.T) {
@@ -191,6 +191,7 @@ func (s *scenario) policy(a args) error {
 	p.DefaultDuration = time.Duration(a.num("duration", 90)) * time.Second
 	p.DefaultInterval = time.Duration(a.num("interval", 30)) * time.Second
 	p.MaxInterval = time.Duration(a.num("maxinterval", 0)) * time.Second
+	p.MinInServicePercent = int(a.num("floor", int64(p.MinInServicePercent)))
 	ns := a.words[0]
 	if ns == "outside" {
 		ns = ""
@@ -300,7 +301,7 @@ func (s *scenario) expectPartition(a args) error {
 		state := map[bool]string{true: "engaged", false: "calm"}[p.Engaged]
 		got := map[string]string{
 			"expected": fmt.Sprint(p.Expected), "received": fmt.Sprint(p.Received), "held": strconv.Itoa(p.Held),
-			"minute": strconv.FormatInt(p.LastMinute, 10), "leases": strconv.Itoa(p.Leases), "kept": strconv.Itoa(p.Kept),
+			"minute": strconv.FormatInt(p.LastMinute, 10), "leases": strconv.Itoa(p.Leases), "kept": strconv.Itoa(p.Kept), "disabled": strconv.FormatBool(p.Disabled),
 		}
 		for k, want := range a.opts {
 			if got[k] != want {

@@ -3,7 +3,6 @@ package registry
 import (
 	"cmp"
 	"container/heap"
-	"maps"
 	"slices"
 	"time"
 )
@@ -273,22 +272,27 @@ func (e *Engine) unmark(n *entry) {
 }
 
 // keepFloor takes marks back when others have left an application with too few in
-// service. The ids decide which, so that the choice does not wander.
+// service for a lease's policy. The ids decide which, so that the choice does not
+// wander. It is asked after every change, so it sorts only when something is short.
 func (e *Engine) keepFloor(now time.Time, app string) {
 	c := e.apps[app]
 	if c == nil || len(c.marked) == 0 {
 		return
 	}
-	marked := slices.SortedFunc(maps.Keys(c.marked), func(a, b *entry) int { return a.key.compare(b.key) })
-	for _, n := range marked {
-		if c.up >= c.floor(n.part.Load().policy.MinInServicePercent) {
-			return
+	short := func(n *entry) bool { return c.up < c.floor(n.part.Load().policy.MinInServicePercent) }
+	var would []*entry // be in service without the mark
+	for n := range c.marked {
+		if short(n) && !n.binding.Verdict.OutOfService && e.asLeft(n) == Up {
+			would = append(would, n)
 		}
-		if n.binding.Verdict.OutOfService || e.asLeft(n) != Up {
-			continue
+	}
+	slices.SortFunc(would, func(a, b *entry) int { return a.key.compare(b.key) })
+	for _, n := range would {
+		if !short(n) {
+			continue // what came back before it suffices for its policy
 		}
 		e.unmark(n)
-		e.publish(now, n)
+		e.display(now, n)
 	}
 }
 

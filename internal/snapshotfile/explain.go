@@ -45,9 +45,13 @@ func escapeGlob(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }
 
-// syncFolder makes a rename last. Some filesystems have no such thing.
+// syncFolder makes a rename last. Some filesystems have no such thing, and a folder
+// that may be written but not read cannot be asked for it.
 func syncFolder(dir string) error {
 	d, err := os.Open(dir)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

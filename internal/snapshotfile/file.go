@@ -127,9 +127,10 @@ func check(file *os.File, size int64) error {
 	return nil
 }
 
-// Save replaces the file, or leaves it as it is if it returns an error, which says
-// how to mend it. A reader, and a process that starts after a crash at any moment,
-// finds the old file or the new one, whole. It returns the new one's size in bytes.
+// Save replaces the file and returns the new one's size in bytes. An error says how
+// to mend it, and that after a crash the old file may be there: the new one was not
+// written, or nobody can tell whether its name lasts. A reader, and a process that
+// starts after a crash at any moment, finds the old file or the new one, whole.
 func (f *File) Save(cp *cluster.Checkpoint) (size int64, err error) {
 	tmp, err := os.CreateTemp(filepath.Dir(f.path), f.pattern())
 	if err != nil {
@@ -191,7 +192,7 @@ func (f *File) Prepare() error {
 		return fmt.Errorf("looking at the snapshot's folder: %w", f.explain(err))
 	}
 	_, err = tmp.WriteString("kureka")
-	if err = errors.Join(err, tmp.Sync(), tmp.Close(), os.Remove(tmp.Name())); err != nil {
+	if err = errors.Join(err, tmp.Sync(), tmp.Close(), os.Remove(tmp.Name()), syncFolder(filepath.Dir(f.path))); err != nil {
 		return fmt.Errorf("looking at the snapshot's folder: %w", f.explain(err))
 	}
 	return nil

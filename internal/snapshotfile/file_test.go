@@ -316,6 +316,31 @@ func TestAReadOnlyVolumeIsReadAndSaysSo(t *testing.T) {
 	}
 }
 
+func TestAFolderThatMayOnlyBeWrittenHoldsASnapshot(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	f := file(t)
+	dir := filepath.Dir(f.Path())
+	if err := os.Chmod(dir, 0o300); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a folder needs the x
+			t.Error(err)
+		}
+	})
+	if err := f.Prepare(); err != nil {
+		t.Errorf("preparing: %v", err)
+	}
+	if _, err := f.Save(full()); err != nil {
+		t.Errorf("saving: %v", err)
+	}
+	if _, err := f.Load(); err != nil {
+		t.Errorf("loading: %v", err)
+	}
+}
+
 func TestExplain_saysWhatToDo(t *testing.T) {
 	f := New("/data/registry.snapshot")
 	for want, err := range map[string]error{
