@@ -1,17 +1,15 @@
 package controllers
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kureka/kureka/test/rig/controlplane"
 )
 
 // The manifests are applied as they are, and a watcher with the rights of their
@@ -84,20 +82,9 @@ func kustomized(t *testing.T, folder string) []string {
 
 func manifests(t *testing.T, path string) []*unstructured.Unstructured {
 	t.Helper()
-	data, err := os.ReadFile(path)
+	objects, err := controlplane.Manifests(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []*unstructured.Unstructured
-	for d := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096); ; {
-		obj := &unstructured.Unstructured{}
-		if err := d.Decode(obj); errors.Is(err, io.EOF) {
-			return out
-		} else if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		if len(obj.Object) > 0 {
-			out = append(out, obj)
-		}
-	}
+	return objects
 }

@@ -2,9 +2,7 @@ package v1alpha1_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kureka/kureka/api/v1alpha1"
@@ -62,7 +59,7 @@ func install(ctx context.Context) error {
 }
 
 func installFile(ctx context.Context, file string) error {
-	objects, err := readObjects(file)
+	objects, err := controlplane.Manifests(file)
 	if err != nil {
 		return err
 	}
@@ -95,25 +92,6 @@ func conditionOf(o *unstructured.Unstructured, kind string) string {
 		}
 	}
 	return ""
-}
-
-// readObjects reads the objects of a YAML file.
-func readObjects(file string) ([]*unstructured.Unstructured, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	var objects []*unstructured.Unstructured
-	for decoder := yaml.NewYAMLOrJSONDecoder(f, 4096); ; {
-		o := &unstructured.Unstructured{}
-		if err := decoder.Decode(o); errors.Is(err, io.EOF) {
-			return objects, nil
-		} else if err != nil {
-			return nil, err
-		}
-		objects = append(objects, o)
-	}
 }
 
 // resources are the names of the kinds in addresses.

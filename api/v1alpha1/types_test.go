@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/discovery"
 
 	"github.com/kureka/kureka/api/v1alpha1"
+	"github.com/kureka/kureka/test/rig/controlplane"
 )
 
 func TestSamples_areAccepted(t *testing.T) {
@@ -21,7 +22,7 @@ func TestSamples_areAccepted(t *testing.T) {
 	}
 	seen := map[string]int{}
 	for _, file := range files {
-		objects, err := readObjects(file)
+		objects, err := controlplane.Manifests(file)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}

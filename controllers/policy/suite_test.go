@@ -2,8 +2,6 @@ package policy
 
 import (
 	"context"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,10 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -171,7 +167,9 @@ func (w *world) install(patterns ...string) {
 			w.t.Fatalf("finding %s: %d files, %v", pattern, len(files), err)
 		}
 		for _, file := range files {
-			for _, o := range manifests(w.t, file) {
+			objects, err := controlplane.Manifests(file)
+			w.must(err)
+			for _, o := range objects {
 				w.must(w.admin.Apply(w.t.Context(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("test")))
 			}
 		}
@@ -186,25 +184,4 @@ func (w *world) installResources() {
 		return w.admin.List(w.t.Context(), &v1alpha1.ClusterRegistryPolicyList{}) == nil &&
 			w.admin.List(w.t.Context(), &v1alpha1.RegistryPolicyList{}) == nil
 	})
-}
-
-func manifests(t *testing.T, path string) []*unstructured.Unstructured {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	var out []*unstructured.Unstructured
-	for d := yaml.NewYAMLOrJSONDecoder(f, 4096); ; {
-		o := &unstructured.Unstructured{}
-		if err := d.Decode(o); errors.Is(err, io.EOF) {
-			return out
-		} else if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		if len(o.Object) > 0 {
-			out = append(out, o)
-		}
-	}
 }

@@ -58,6 +58,9 @@ func start(tb testing.TB, o Options) (a *App, stop func() error) {
 	return a, stop
 }
 
+// web bounds every request: a server that does not answer fails the test.
+var web = &http.Client{Timeout: time.Minute}
+
 // ask sends a request to one of the app's servers and returns status and body.
 func ask(t *testing.T, addr net.Addr, method, path, body string) (int, string) {
 	t.Helper()
@@ -66,7 +69,7 @@ func ask(t *testing.T, addr net.Addr, method, path, body string) (int, string) {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := web.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,13 +15,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/kureka/kureka/api/v1alpha1"
 	"github.com/kureka/kureka/test/rig/controlplane"
@@ -54,7 +52,10 @@ func openShop(t *testing.T) *shop {
 	var err error
 	s.admin, err = client.New(plane.Config(), client.Options{Scheme: scheme})
 	s.must(err)
-	s.installResources()
+	_, err = envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{
+		Paths: []string{filepath.Join("..", "..", "config", "crd", "bases")}, ErrorIfPathMissing: true, MaxTime: time.Minute,
+	})
+	s.must(err)
 	s.must(s.admin.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: shopNode, Labels: map[string]string{corev1.LabelTopologyZone: "eu-1"},
 	}}))
@@ -74,22 +75,6 @@ func (s *shop) must(err error) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-}
-
-func (s *shop) installResources() {
-	s.t.Helper()
-	files, err := filepath.Glob("../../config/crd/bases/*.yaml")
-	s.must(err)
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		s.must(err)
-		crd := &unstructured.Unstructured{}
-		s.must(yaml.Unmarshal(data, &crd.Object))
-		s.must(s.admin.Create(s.t.Context(), crd))
-	}
-	s.eventually("the custom resources are served", func() bool {
-		return s.admin.List(s.t.Context(), &v1alpha1.EurekaRegistrationList{}) == nil
-	})
 }
 
 // eventually polls until the condition holds. The deadline is for a test that
@@ -147,7 +132,7 @@ func (s *shop) read(path, accept string) string {
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, "http://"+s.app.Addr().String()+path, http.NoBody)
 	s.must(err)
 	req.Header.Set("Accept", accept)
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := web.Do(req)
 	s.must(err)
 	body, err := io.ReadAll(resp.Body)
 	s.must(err)
@@ -333,7 +318,7 @@ func TestPodsOfAServiceAndByAnnotationsAreListed(t *testing.T) {
 		return condition(registration, "Ready") == "ServiceNotFound"
 	})
 	a := s.runPod("a", "10.99.1.1", map[string]string{"app": "payments"}, nil)
-	b := s.runPod("b", "10.99.1.2", map[string]string{"app": "payments"}, nil)
+	s.runPod("b", "10.99.1.2", map[string]string{"app": "payments"}, nil)
 	s.must(s.admin.Create(t.Context(), &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: "payments", Namespace: metav1.NamespaceDefault},
 		Spec:       corev1.ServiceSpec{Selector: map[string]string{"app": "payments"}, Ports: []corev1.ServicePort{{Port: 80, TargetPort: port}}},
@@ -354,7 +339,6 @@ func TestPodsOfAServiceAndByAnnotationsAreListed(t *testing.T) {
 	}
 	s.shows("b", "UP")
 	s.shows("b.default:payments", "")
-	_ = b
 
 	// By annotations, and wrong ones.
 	c := s.runPod("c", "10.99.1.3", nil, map[string]string{"kureka.dev/app": "orders", "kureka.dev/port": "nonsense port"})

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"golang.org/x/crypto/bcrypt"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // writePair writes a certificate for 127.0.0.1 and its key.
@@ -50,7 +52,7 @@ func writePair(t *testing.T, cert, key, subject string) {
 // checks that HTTP/2 is agreed on.
 func presented(t *testing.T, a *App) string {
 	t.Helper()
-	client := &http.Client{Transport: &http.Transport{
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{
 		DisableKeepAlives: true, ForceAttemptHTTP2: true,
 		TLSClientConfig: &tls.Config{ServerName: "localhost", InsecureSkipVerify: true}, //nolint:gosec // the test looks at what is presented
 	}}
@@ -78,13 +80,10 @@ func TestTheAPISpeaksTLSAndFollowsTheCertificate(t *testing.T) {
 		t.Errorf("presented %q", got)
 	}
 	writePair(t, o.TLSCertFile, o.TLSKeyFile, "second")
-	deadline := time.After(30 * time.Second)
-	for presented(t, a) != "second" {
-		select {
-		case <-deadline:
-			t.Fatal("the old certificate is still presented")
-		case <-time.After(20 * time.Millisecond):
-		}
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 30*time.Second, true,
+		func(context.Context) (bool, error) { return presented(t, a) == "second", nil })
+	if err != nil {
+		t.Fatalf("the old certificate is still presented: %v", err)
 	}
 	if code, _ := ask(t, a.servers[2].l.Addr(), http.MethodGet, "/readyz", ""); code != http.StatusOK {
 		t.Errorf("the probes answer %d", code)
@@ -111,7 +110,7 @@ func TestTheAPIAsksForANameAndPassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := web.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +128,7 @@ func TestTheAPISpeaksHTTP2WithoutTLS(t *testing.T) {
 	a, _ := start(t, options(Standalone))
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
-	client := &http.Client{Transport: &http.Transport{Protocols: &protocols}}
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{Protocols: &protocols}}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+a.Addr().String()+"/eureka/apps", http.NoBody)
 	if err != nil {
 		t.Fatal(err)

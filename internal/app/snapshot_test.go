@@ -137,32 +137,6 @@ func TestAPlaceThatCannotHoldASnapshotStopsNobody(t *testing.T) {
 	}
 }
 
-// Where nothing can be written, nobody kept the snapshot up to date: what it
-// remembers counts, but it is not the whole registry.
-func TestASnapshotOnAReadOnlyVolumeIsNotTheWholeRegistry(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "registry.snapshot")
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
-		t.Skipf("no right to mount: %v", err)
-	}
-	defer func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
-	}()
-	leave(t, path)
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "size=1m"); err != nil {
-		t.Skipf("no right to remount: %v", err)
-	}
-	a, log := loudly(t, kept(path))
-	if a.gate.Open(time.Now()) || a.reg.Snapshot().Len() != 1 {
-		t.Errorf("lists are answered: %v, with %d instances", a.gate.Open(time.Now()), a.reg.Snapshot().Len())
-	}
-	if !strings.Contains(log, "read-only") {
-		t.Errorf("nothing about it in %s", log)
-	}
-}
-
 // newKeeper returns a keeper over a registry with one instance.
 func newKeeper(t *testing.T, path string, g *gate.Gate) *keeper {
 	t.Helper()
@@ -358,7 +332,7 @@ func get(t *testing.T, a *App, path string) (status int, closes bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := web.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,10 +15,10 @@ import (
 	"time"
 	"unicode"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/kureka/kureka/test/rig/controlplane"
 	"github.com/kureka/kureka/test/rig/faultproxy"
 	"github.com/kureka/kureka/test/rig/gateway"
 	"github.com/kureka/kureka/test/rig/instance"
@@ -66,24 +66,19 @@ func options() stage.Options {
 // prepare installs the custom resources and a policy with short times, and starts
 // an operator.
 func prepare(ctx context.Context, rig *stage.Rig, name string) (*stage.Operator, error) {
-	crds, err := filepath.Glob(filepath.Join("..", "..", "config", "crd", "bases", "*.yaml"))
-	if err != nil || len(crds) == 0 {
-		return nil, errors.Join(errors.New("finding the custom resources"), err)
-	}
-	for _, path := range crds {
-		definition, err := os.ReadFile(path)
-		if err != nil {
-			return nil, fmt.Errorf("reading a custom resource: %w", err)
-		}
-		if err := apply(ctx, rig, string(definition)); err != nil {
-			return nil, err
-		}
-	}
-	err = stage.Until(ctx, "the policy to be taken", func(ctx context.Context) (bool, error) {
-		return apply(ctx, rig, clusterPolicy) == nil, nil
+	_, err := envtest.InstallCRDs(rig.Plane.Config(), envtest.CRDInstallOptions{
+		Paths: []string{filepath.Join("..", "..", "config", "crd", "bases")}, ErrorIfPathMissing: true, MaxTime: stage.Patience,
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("installing the custom resources: %w", err)
+	}
+	var refused error
+	err = stage.Until(ctx, "the policy to be taken", func(ctx context.Context) (bool, error) {
+		refused = apply(ctx, rig, clusterPolicy)
+		return refused == nil, nil
+	})
+	if err != nil {
+		return nil, errors.Join(err, refused)
 	}
 	return rig.StartManager(ctx, stage.OperatorOptions{Name: name, Gate: "Off"})
 }
@@ -104,20 +99,16 @@ func apply(ctx context.Context, rig *stage.Rig, manifest string) error {
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
-	for d := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifest), 4096); ; {
-		object := &unstructured.Unstructured{}
-		if err := d.Decode(object); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("decoding a manifest: %w", err)
-		}
-		if len(object.Object) == 0 {
-			continue
-		}
+	objects, err := controlplane.DecodeManifests(strings.NewReader(manifest))
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
 		if err := api.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("chains"), client.ForceOwnership); err != nil {
 			return fmt.Errorf("applying %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
+	return nil
 }
 
 // chain is one failure from its cause to its end, with the application it is
@@ -304,7 +295,7 @@ func (c *chain) pass(d time.Duration) {
 }
 
 // courses checks what all answers so far, up to one that begins now, showed of
-// pods.
+// pods, and that all were whole.
 func (c *chain) courses(want string, pods ...*stage.Pod) {
 	c.t.Helper()
 	now := time.Now()
@@ -314,6 +305,9 @@ func (c *chain) courses(want string, pods ...*stage.Pod) {
 		if got := c.view.Course(p.ID); got != want {
 			c.t.Errorf("%s was %q, want %q", p.Name, got, want)
 		}
+	}
+	if n := c.view.Garbled(); n > 0 {
+		c.t.Errorf("%d answers with code 200 were no document", n)
 	}
 }
 

@@ -2,6 +2,8 @@ package chains
 
 import (
 	"context"
+	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/kureka/kureka/test/rig/faultproxy"
+	"github.com/kureka/kureka/test/rig/gateway"
 	"github.com/kureka/kureka/test/rig/stage"
 )
 
@@ -89,6 +92,12 @@ func TestClientsBackOff(t *testing.T) {
 		pods = append(pods, p)
 	}
 	c.ready(pods...)
+	var unserved atomic.Int64
+	c.StartView(t.Context(), c.app, func(r gateway.Response) {
+		if r.Code != http.StatusOK {
+			unserved.Add(1)
+		}
+	}).Mute()
 	c.Timeline.Mark("no client reaches the registry")
 	c.must(front.Set(t.Context(), faultproxy.Refuse))
 	c.until("self-preservation to hold the leases", func() bool {
@@ -106,4 +115,7 @@ func TestClientsBackOff(t *testing.T) {
 	c.pass(5 * time.Second)
 	c.courses(up, pods...)
 	c.untouched(pods...)
+	if n := unserved.Load(); n > 0 {
+		t.Errorf("%d readers were not served", n)
+	}
 }

@@ -24,7 +24,7 @@ and read what every other one registered: %d clients that register, %d that read
 | follows changes | holds exactly the same after an instance was added, changed and removed; clients that read deltas do so without one full fetch |
 | emptied and refilled | the same after all instances of an application went and others came within one fetch interval |
 | reads odd instances | the same with an instance in Amazon's data center and one whose metadata has keys that are no names in XML |
-| ten minutes of churn | the same after random changes in each of twenty fetch intervals |
+| twenty windows of churn | the same after random changes in each of twenty fetch windows of one second |
 | hash agrees | computes the registry's hash from what it holds, and never found another than the registry's |
 | own status | reports itself down and up again, and every other client sees it |
 | override | stays out of service under an operator's override whatever its heartbeats say, and comes back when it is removed |

@@ -39,7 +39,7 @@ func scenes() []scene {
 		{"changes", "follows changes", reads, playChanges},
 		{"refill", "emptied and refilled", reads, playRefill},
 		{"odd", "reads odd instances", readsOdd, playOdd},
-		{"churn", "ten minutes of churn", reads, playChurn},
+		{"churn", "twenty windows of churn", reads, playChurn},
 		{"reconcile", "hash agrees", reconciles, playReconcile},
 		{"status", "own status", setsStatus, playStatus},
 		{"override", "override", registers, playOverride},
@@ -181,8 +181,8 @@ func playOdd(ctx context.Context, s *stage) (map[string]error, error) {
 	return both(failed, s.everybodyAgrees(ctx)), nil
 }
 
-// churnWindows is how many fetch intervals the churn lasts: as many as a client
-// with the usual interval of 30 s has in ten minutes.
+// churnWindows is how many fetch windows of fetchSeconds the churn lasts: as many as
+// a client with the usual interval of 30 s has in ten minutes.
 const churnWindows = 20
 
 // playChurn changes the registry at random, several times in each window.

@@ -194,7 +194,7 @@ func (s *stage) close() {
 }
 
 // each calls do for all lanes at once and returns the errors by slug, each with
-// the end of the lane\'s log.
+// the end of the lane's log.
 func each(ctx context.Context, lanes []*lane, do func(context.Context, *lane) error) map[string]error {
 	failed := map[string]error{}
 	var mu sync.Mutex

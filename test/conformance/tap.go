@@ -162,7 +162,9 @@ func (t *tap) failed(what string, err error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.broken = errors.Join(t.broken, fmt.Errorf("reading %s: %w", what, err))
+	if t.broken == nil {
+		t.broken = fmt.Errorf("reading %s: %w", what, err)
+	}
 }
 
 func isNetError(err error) bool {

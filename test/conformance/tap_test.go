@@ -154,3 +154,18 @@ func newTestTap(t *testing.T, upstream string) *tap {
 	t.Cleanup(tap.close)
 	return tap
 }
+
+func TestTap_keepsTheFirstThingThatWasNoHTTP(t *testing.T) {
+	t.Parallel()
+	tap := &tap{}
+	tap.failed("a request", io.ErrUnexpectedEOF) // servers get killed here
+	if tap.broken != nil {
+		t.Errorf("the end of a connection is kept: %v", tap.broken)
+	}
+	tap.failed("a request", http.ErrNotSupported)
+	first := tap.broken
+	tap.failed("an answer", http.ErrBodyNotAllowed)
+	if first == nil || tap.broken != first { //nolint:errorlint // the same value is meant
+		t.Errorf("kept %v, want %v", tap.broken, first)
+	}
+}

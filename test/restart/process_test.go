@@ -1,7 +1,7 @@
 package restart
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,11 +12,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/kureka/kureka/test/rig/instance/child"
 )
 
 // program builds the program once.
@@ -31,13 +32,14 @@ var program = sync.OnceValues(func() (string, error) {
 
 // process is the program as a process, on free ports.
 type process struct {
-	t     *testing.T
-	cmd   *exec.Cmd
-	ended chan struct{}
-	err   error             // how it ended
-	addrs map[string]string // by what they are for
+	*child.Process
+	t    *testing.T
+	open chan struct{} // closed when all its listeners are open
+
 	mu    sync.Mutex
-	log   strings.Builder
+	addrs map[string]string // by what they are for
+	log   bytes.Buffer
+	read  int // how much of the log was looked at: whole lines
 }
 
 // run starts the program and returns when all its listeners are open.
@@ -52,47 +54,46 @@ func run(t *testing.T, args ...string) *process {
 	}
 	//nolint:noctx // it lives until it is ended or killed
 	cmd := exec.Command(path, args...)
-	p := &process{t: t, cmd: cmd, ended: make(chan struct{}), addrs: map[string]string{}}
-	out, in := io.Pipe()
-	p.cmd.Stdout, p.cmd.Stderr = in, in
-	if err := p.cmd.Start(); err != nil {
+	p := &process{t: t, open: make(chan struct{}), addrs: map[string]string{}}
+	cmd.Stdout, cmd.Stderr = (*output)(p), (*output)(p)
+	if p.Process, err = child.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		p.err = p.cmd.Wait()
-		_ = in.Close() // closing a pipe in memory does not fail
-		close(p.ended)
-	}()
-	open := make(chan struct{})
-	go p.read(out, open)
 	t.Cleanup(func() {
-		p.kill()
+		p.Kill()
 		if t.Failed() {
 			t.Logf("its log:\n%s", p.text())
 		}
 	})
 	select {
-	case <-open:
+	case <-p.open:
+	case <-p.Done():
+		t.Fatalf("it ended with code %d", p.ExitCode())
 	case <-time.After(time.Minute):
-		t.Fatalf("it does not listen:\n%s", p.text())
+		t.Fatal("it does not listen")
 	}
 	return p
 }
 
-// read keeps the log and learns the addresses from it.
-func (p *process) read(out io.Reader, open chan<- struct{}) {
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
+// output keeps the log of a process and learns its addresses from it.
+type output process
+
+func (o *output) Write(data []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.log.Write(data)
+	for {
+		line, _, found := bytes.Cut(o.log.Bytes()[o.read:], []byte("\n"))
+		if !found {
+			return len(data), nil
+		}
+		o.read += len(line) + 1
 		var l struct{ Msg, For, Address string }
-		isJSON := json.Unmarshal(lines.Bytes(), &l) == nil
-		p.mu.Lock()
-		p.log.WriteString(lines.Text() + "\n")
-		if isJSON && l.Msg == "Listening" {
-			if p.addrs[l.For] = l.Address; len(p.addrs) == 3 {
-				close(open)
+		if json.Unmarshal(line, &l) == nil && l.Msg == "Listening" {
+			if o.addrs[l.For] = l.Address; len(o.addrs) == 3 {
+				close(o.open)
 			}
 		}
-		p.mu.Unlock()
 	}
 }
 
@@ -108,36 +109,24 @@ func (p *process) addr(what string) string {
 	return p.addrs[what]
 }
 
-// kill is kill -9.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // it may have ended
-	<-p.ended
-}
-
-// terminate asks it to end, as the kubelet does.
-func (p *process) terminate() {
-	p.t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// wait returns how it ended.
-func (p *process) wait() error {
+// wait returns the code with which it ended by itself.
+func (p *process) wait() int {
 	p.t.Helper()
 	select {
-	case <-p.ended:
-		return p.err
+	case <-p.Done():
 	case <-time.After(2 * time.Minute):
 		p.t.Fatal("it does not end")
-		return nil
 	}
+	return p.ExitCode()
 }
 
 // ask sends a request to the API and returns status and body.
 func (p *process) ask(method, path, body string) (code int, text string, err error) {
 	return send(p.t.Context(), method, "http://"+p.addr("Eureka API")+"/eureka"+path, body)
 }
+
+// web bounds every request: a server that does not answer fails the test.
+var web = &http.Client{Timeout: time.Minute}
 
 func send(ctx context.Context, method, url, body string) (code int, text string, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
@@ -146,7 +135,7 @@ func send(ctx context.Context, method, url, body string) (code int, text string,
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := web.Do(req)
 	if err != nil {
 		return 0, "", err
 	}

@@ -5,10 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/signal"
-	"slices"
 	"time"
 )
 
@@ -53,9 +51,9 @@ func run(ctx context.Context, o options, out io.Writer) error {
 			last.server.stop()
 		}
 	}()
-	failed := 0
-	for i := range o.count {
-		seed := o.seed + uint64(i)
+	played, failed := 0, 0
+	for ; played < o.count && failed < 5; played++ {
+		seed := o.seed + uint64(played)
 		steps := newGenerator(seed).sequence(o.steps)
 		problem, err := p.play(ctx, steps)
 		if err != nil {
@@ -68,11 +66,9 @@ func run(ctx context.Context, o options, out io.Writer) error {
 			return fmt.Errorf("seed %d: %w", seed, err)
 		}
 		report(out, seed, steps, problem)
-		if failed++; failed == 5 {
-			break
-		}
+		failed++
 	}
-	return p.conclude(out, o, failed)
+	return p.conclude(out, o.seed, played, failed)
 }
 
 // report prints a difference with the sequence that shows it.
@@ -84,10 +80,13 @@ func report(out io.Writer, seed uint64, steps []step, problem *problem) {
 	fmt.Fprintln(out, problem)
 }
 
+// enough is the number of sequences among which every rule is needed.
+const enough = 1000
+
 // conclude prints how often each rule was needed. A rule that never was is wrong
 // or stale.
-func (p *player) conclude(out io.Writer, o options, failed int) error {
-	fmt.Fprintf(out, "\n%d sequences from seed %d, %d requests to each server. Differences explained, by rule:\n", o.count, o.seed, p.steps)
+func (p *player) conclude(out io.Writer, seed uint64, played, failed int) error {
+	fmt.Fprintf(out, "\n%d sequences from seed %d, %d requests to each server. Differences explained, by rule:\n", played, seed, p.steps)
 	unused := 0
 	for _, r := range p.rules {
 		fmt.Fprintf(out, "  %6d  %s\n", p.fired[r.name], r.name)
@@ -95,17 +94,11 @@ func (p *player) conclude(out io.Writer, o options, failed int) error {
 			unused++
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.fired)) {
-		if p.fired[name] == 0 {
-			return fmt.Errorf("rule %s counts nothing", name)
-		}
-	}
-	passed := o.count - failed
-	fmt.Fprintf(out, "%d passed, %d failed\n", passed, failed)
+	fmt.Fprintf(out, "%d passed, %d failed\n", played-failed, failed)
 	switch {
 	case failed > 0:
 		return fmt.Errorf("%d sequences differ", failed)
-	case unused > 0 && o.count >= 1000:
+	case unused > 0 && played >= enough:
 		return fmt.Errorf("%d rules explain nothing: they are wrong or no longer needed", unused)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -116,5 +117,30 @@ func TestRules_areThoseOfTheDocument(t *testing.T) {
 	slices.Sort(known)
 	if diff := cmp.Diff(documented, known); diff != "" {
 		t.Errorf("rules differ (-documented +known):\n%s", diff)
+	}
+}
+
+func TestConclude_countsWhatWasPlayedAndWantsEveryRule(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		played, failed int
+		fired          map[string]int
+		fails          string
+		says           string
+	}{
+		"all rules needed":    {enough, 0, map[string]int{"one": 1, "other": 2}, "", "1000 passed, 0 failed"},
+		"a rule never needed": {enough, 0, map[string]int{"one": 1}, "1 rules explain nothing", "1000 passed, 0 failed"},
+		"too few to tell":     {enough - 1, 0, map[string]int{"one": 1}, "", "999 passed, 0 failed"},
+		"broken off":          {7, 5, map[string]int{"one": 1}, "5 sequences differ", "2 passed, 5 failed"},
+	} {
+		var out strings.Builder
+		p := &player{rules: []rule{{name: "one"}, {name: "other"}}, fired: tc.fired}
+		err := p.conclude(&out, 1, tc.played, tc.failed)
+		if (err == nil) != (tc.fails == "") || err != nil && !strings.Contains(err.Error(), tc.fails) {
+			t.Errorf("%s: %v, want %q", name, err, tc.fails)
+		}
+		if !strings.Contains(out.String(), tc.says) {
+			t.Errorf("%s: no %q in\n%s", name, tc.says, out.String())
+		}
 	}
 }

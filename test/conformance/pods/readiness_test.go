@@ -2,7 +2,6 @@ package pods
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +31,18 @@ func TestAnOutageOfADependencyEndsByItselfUnderTheDefaultPolicy(t *testing.T) {
 	for _, p := range []*pod{silent, telling} {
 		p.awaits(true, "UP")
 	}
-	courses := []func() []string{silent.course(), telling.course()}
+	views := map[*pod]*stage.View{
+		silent:  w.stage.StartView(t.Context(), silent.app, nil),
+		telling: w.stage.StartView(t.Context(), telling.app, nil),
+	}
+	showUp := func() {
+		for p, view := range views {
+			if _, err := view.AwaitStatus(t.Context(), "UP", p.id()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	showUp()
 
 	silent.stock.down.Store(true)
 	telling.stock.down.Store(true)
@@ -46,11 +56,12 @@ func TestAnOutageOfADependencyEndsByItselfUnderTheDefaultPolicy(t *testing.T) {
 	for _, p := range []*pod{silent, telling} {
 		p.awaits(true, "UP")
 	}
-	if got := courses[0](); !slices.Equal(got, []string{"UP"}) {
-		t.Errorf("an application that does not tell its health was listed as %v", got)
+	showUp()
+	if got := views[silent].Course(silent.id()); got != "UP" {
+		t.Errorf("an application that does not tell its health was listed as %q", got)
 	}
-	if got := courses[1](); !slices.Equal(got, []string{"UP", "DOWN", "UP"}) {
-		t.Errorf("an application that tells its health was listed as %v", got)
+	if got := views[telling].Course(telling.id()); got != "UP > DOWN > UP" {
+		t.Errorf("an application that tells its health was listed as %q", got)
 	}
 }
 
@@ -113,7 +124,7 @@ func TestAContainerThatRestartsAfterItsPreStopHookIsUpAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
+	res, err := web.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

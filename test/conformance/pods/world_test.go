@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -41,7 +40,7 @@ func newWorld(t *testing.T) *world {
 	t.Parallel()
 	set := shared
 	set.Timeline = stage.NewTimeline()
-	s, err := stage.New(t.Context(), set, stage.Plan{Name: "pods", Nodes: 1})
+	s, err := stage.New(t.Context(), set, stage.Plan{Name: "pods", Nodes: 1, ReadEvery: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,20 +159,20 @@ func (p *pod) ready() bool {
 func (p *pod) awaits(ready bool, status string) {
 	p.w.Helper()
 	p.w.eventually(fmt.Sprintf("%s to be ready: %t, and listed as %s", p.name, ready, status), func() (bool, string) {
-		nowReady, now := p.ready(), p.status(p.w.Context())
+		nowReady, now := p.ready(), p.status()
 		return nowReady == ready && now == status, fmt.Sprintf("ready: %t, listed as %q, containers %+v", nowReady, now, p.object().Status.ContainerStatuses)
 	})
 }
 
 // status is what the registry lists of the pod's instance, "" if nothing.
-func (p *pod) status(ctx context.Context) string {
+func (p *pod) status() string {
 	p.w.Helper()
 	var doc struct {
 		Instance struct {
 			Status string `json:"status"`
 		} `json:"instance"`
 	}
-	if code := p.w.read(ctx, shared.Operator.URL()+"/apps/"+strings.ToUpper(p.app)+"/"+p.id(), &doc); code != http.StatusOK {
+	if code := p.w.read(shared.Operator.URL()+"/apps/"+strings.ToUpper(p.app)+"/"+p.id(), &doc); code != http.StatusOK {
 		return ""
 	}
 	return doc.Instance.Status
@@ -185,7 +184,7 @@ func (p *pod) id() string { return p.name + ":" + p.app + ":" + port }
 func (p *pod) health(path ...string) string {
 	p.w.Helper()
 	var doc map[string]any
-	p.w.read(p.w.Context(), p.page("/actuator/health"), &doc)
+	p.w.read(p.page("/actuator/health"), &doc)
 	for _, name := range path {
 		components, _ := doc["components"].(map[string]any)
 		doc, _ = components[name].(map[string]any)
@@ -198,15 +197,18 @@ func (p *pod) page(path string) string {
 	return "http://" + net.JoinHostPort(p.object().Status.PodIP, port) + path
 }
 
+// web bounds every request: a server that does not answer fails the test.
+var web = &http.Client{Timeout: time.Minute}
+
 // read decodes a page whose status code it returns, 0 if there was no answer.
-func (w *world) read(ctx context.Context, url string, out any) int {
+func (w *world) read(url string, out any) int {
 	w.Helper()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(w.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		w.Fatal(err)
 	}
 	req.Header.Set("Accept", "application/json")
-	res, err := http.DefaultClient.Do(req)
+	res, err := web.Do(req)
 	if err != nil {
 		return 0
 	}
@@ -215,35 +217,10 @@ func (w *world) read(ctx context.Context, url string, out any) int {
 	if err == nil && len(body) > 0 {
 		err = json.Unmarshal(body, out)
 	}
-	if ctx.Err() != nil {
-		return 0
-	}
 	if err != nil {
 		w.Fatalf("reading %s: %v", url, err)
 	}
 	return res.StatusCode
-}
-
-// course follows the statuses that the registry lists of the pod's instance until
-// stop is called, which returns them in their order.
-func (p *pod) course() (stop func() []string) {
-	ctx, cancel := context.WithCancel(p.w.Context())
-	var seen []string
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for ctx.Err() == nil {
-			now := p.status(ctx)
-			if ctx.Err() == nil && (len(seen) == 0 || seen[len(seen)-1] != now) {
-				seen = append(seen, now)
-			}
-			_ = stage.Pass(ctx, 50*time.Millisecond) // ends with the test
-		}
-	})
-	return func() []string {
-		cancel()
-		wg.Wait()
-		return seen
-	}
 }
 
 // stock is what the application depends on.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -139,18 +140,26 @@ func TestRestoreGoesBack(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = cp.Stop() })
 	client := newClient(t, cp.Config())
-	create := func(name string) string {
+	// create returns the resource version of what it created.
+	create := func(name string) int {
 		created, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return created.ResourceVersion
+		version, err := strconv.Atoi(created.ResourceVersion)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return version
 	}
 	create("before")
 	if err := cp.Backup(); err != nil {
 		t.Fatal(err)
 	}
 	after := create("after")
+	for i := range 500 { // more than what a start of the API server writes
+		after = create("after-" + strconv.Itoa(i))
+	}
 	if err := cp.Restore(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -160,8 +169,8 @@ func TestRestoreGoesBack(t *testing.T) {
 	if _, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), "after", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("what came after the backup: %v, want not found", err)
 	}
-	if again := create("again"); len(again) > len(after) {
-		t.Errorf("resource version %s after the restore, %s before", again, after)
+	if again := create("again"); again >= after {
+		t.Errorf("resource version %d after the restore, %d before", again, after)
 	}
 }
 

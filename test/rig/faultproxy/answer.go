@@ -54,26 +54,35 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answerFromThePast makes a client list what was recorded, once, and reports
 // whether that was an answer.
 func (p *Proxy) answerFromThePast(w http.ResponseWriter, r *http.Request) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	path := r.URL.Path
-	body, recorded := p.recorded[path]
-	if !recorded {
+	k := kindOf(r)
+	body, recorded, replayed := p.recall(r.URL.Path, k)
+	switch {
+	case !recorded:
 		return false
-	}
-	switch k := kindOf(r); {
 	case k == list:
-		p.replayed[path]++
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(body) // the caller's loss if it is gone
 	case k == streamedList:
 		fail(w, apierrors.NewInvalid(schema.GroupKind{}, "sendInitialEvents", nil))
-	case k == resumption && p.replayed[path] == 0:
+	case k == resumption && replayed == 0:
 		fail(w, apierrors.NewResourceExpired("the proxy is told to say so"))
 	default:
 		return false
 	}
 	return true
+}
+
+// recall returns what was recorded of a path and how often that was the answer,
+// the one to a list that is being asked for included. Nothing is written to a client
+// meanwhile: one that does not read must not hold up who sets the mode.
+func (p *Proxy) recall(path string, k kind) (body []byte, recorded bool, replayed int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	body, recorded = p.recorded[path]
+	if recorded && k == list {
+		p.replayed[path]++
+	}
+	return body, recorded, p.replayed[path]
 }
 
 // fail answers as an API server does.

@@ -185,3 +185,28 @@ func TestProxy_answersListsFromThePast(t *testing.T) {
 		t.Errorf("a watch that goes on from the list: code %d", got.code)
 	}
 }
+
+// A client that does not read what it is answered from the past.
+func TestProxy_isNotHeldUpByASlowReader(t *testing.T) {
+	p := start(t)
+	if err := p.Record(t.Context(), "/pods"); err != nil {
+		t.Fatal(err)
+	}
+	p.recorded["/pods"] = make([]byte, 64<<20) // more than buffers take
+	set(t, p, Stale)
+	err := stream(t.Context(), p, "/pods", func(*http.Response) {
+		done := make(chan error, 1)
+		go func() { done <- p.Set(t.Context(), Pass) }()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(time.Minute):
+			t.Error("its mode cannot be set")
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

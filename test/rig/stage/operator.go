@@ -119,7 +119,7 @@ func (o *Operator) Start(ctx context.Context, gate string) error {
 	err = Until(ctx, "operator "+o.name+" to be ready", func(ctx context.Context) (bool, error) {
 		select {
 		case <-p.Done():
-			return false, fmt.Errorf("it ended with code %d\n%s", p.ExitCode(), o.LogTail())
+			return false, fmt.Errorf("it ended with code %d\n%s", p.ExitCode(), o.logTail())
 		default:
 			return o.get(ctx, ":8081/readyz", func(io.Reader) error { return nil }) == nil, nil
 		}
@@ -161,8 +161,8 @@ func (o *Operator) Log() string {
 	return string(content)
 }
 
-// LogTail is the end of the program's log.
-func (o *Operator) LogTail() string {
+// logTail is the end of the program's log.
+func (o *Operator) logTail() string {
 	const lines = 30
 	all := strings.Split(strings.TrimSpace(o.Log()), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "\n")

@@ -134,7 +134,7 @@ func (v *View) Leaving(ids ...string) string {
 	for _, id := range ids {
 		courses = append(courses, strings.Replace(v.Course(id), " > OUT_OF_SERVICE > gone", " > gone", 1))
 	}
-	return Distinct(courses)
+	return distinct(courses)
 }
 
 // Courses are the different courses of several instances.
@@ -143,7 +143,7 @@ func (v *View) Courses(ids ...string) string {
 	for _, id := range ids {
 		courses = append(courses, v.Course(id))
 	}
-	return Distinct(courses)
+	return distinct(courses)
 }
 
 // First returns when a response first showed an instance in a status, the zero
@@ -208,8 +208,8 @@ func (v *View) AwaitStatus(ctx context.Context, status string, ids ...string) (g
 	return v.ExpectStatus(status, ids...).Wait(ctx)
 }
 
-// Distinct joins the different values of a list, for a one-line comparison.
-func Distinct(values []string) string {
+// distinct joins the different values of a list, for a one-line comparison.
+func distinct(values []string) string {
 	values = slices.Clone(values)
 	slices.Sort(values)
 	return strings.Join(slices.Compact(values), "; ")
