@@ -193,6 +193,15 @@ func (p *pod) health(path ...string) string {
 	return status
 }
 
+// awaitsHealth waits until one part of the application's health has a status.
+func (p *pod) awaitsHealth(status string, path ...string) {
+	p.w.Helper()
+	p.w.eventually(fmt.Sprintf("the health of %s to have %s in %s", p.name, status, strings.Join(path, ".")), func() (bool, string) {
+		got := p.health(path...)
+		return got == status, got
+	})
+}
+
 func (p *pod) page(path string) string {
 	return "http://" + net.JoinHostPort(p.object().Status.PodIP, port) + path
 }
