@@ -80,8 +80,8 @@ func TestTheAPISpeaksTLSAndFollowsTheCertificate(t *testing.T) {
 		t.Errorf("presented %q", got)
 	}
 	writePair(t, o.TLSCertFile, o.TLSKeyFile, "second")
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 30*time.Second, true,
-		func(context.Context) (bool, error) { return presented(t, a) == "second", nil })
+	followed := func(context.Context) (bool, error) { return presented(t, a) == "second", nil } //nolint:contextcheck // the test's own
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 30*time.Second, true, followed)
 	if err != nil {
 		t.Fatalf("the old certificate is still presented: %v", err)
 	}

@@ -203,25 +203,33 @@ func (c *Cluster) restored(s *SavedInstance, r *registry.SavedInstance) (*instan
 		in.kept = &claim{listing: &Listing{App: s.Key.App}}
 		in.everReady, in.readyIn = s.EverReady, s.ReadyIn
 	}
-	if s.Pod != r.Binding.PodUID {
+	switch {
+	case s.Pod != r.Binding.PodUID:
 		return nil, fmt.Errorf("%s is bound to two pods", s.Key)
-	}
-	if r.Kept && s.Pod == "" {
+	case r.Kept && s.Pod == "":
 		return nil, fmt.Errorf("%s is kept for no pod", s.Key)
 	}
+	if err := c.restoreUsers(in, s); err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+// restoreUsers binds an instance to the pods that it was bound to.
+func (c *Cluster) restoreUsers(in *instance, s *SavedInstance) error {
 	users := s.Users
 	if len(users) == 0 && s.Pod != "" {
 		users = []string{s.Pod}
 	}
 	for _, uid := range users {
 		if c.pods[uid] == nil {
-			return nil, fmt.Errorf("%s is bound to the unknown pod %q", s.Key, uid)
+			return fmt.Errorf("%s is bound to the unknown pod %q", s.Key, uid)
 		}
 		in.users = append(in.users, c.pods[uid])
 	}
 	in.pod, in.sharer = c.pods[s.Pod], c.pods[s.Sharer]
 	if s.Pod != "" && in.pod == nil || s.Sharer != "" && in.sharer == nil {
-		return nil, fmt.Errorf("%s is bound to an unknown pod", s.Key)
+		return fmt.Errorf("%s is bound to an unknown pod", s.Key)
 	}
-	return in, nil
+	return nil
 }

@@ -81,31 +81,41 @@ func parseUsers(file []byte) (*users, error) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		name, hash, ok := strings.Cut(line, ":")
-		if !ok || name == "" {
-			return nil, fmt.Errorf("line %d: want name:hash", number)
-		}
-		if all.byName[name] != nil {
-			return nil, fmt.Errorf("line %d: the name occurs twice", number)
-		}
-		cost, err := costOf(hash)
+		cost, hash, err := all.add(line)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
-		all.byName[name] = &user{hash: []byte(hash)}
 		if cost > dearest {
-			dearest, all.decoy = cost, []byte(hash)
+			dearest, all.decoy = cost, hash
 		}
 	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("reading lines: %w", err)
+	}
 	switch {
-	case lines.Err() != nil:
-		return nil, fmt.Errorf("reading lines: %w", lines.Err())
 	case len(all.byName) == 0:
 		return nil, errors.New("the file names nobody")
 	case len(all.byName) > maxUsers:
 		return nil, fmt.Errorf("the file has more than %d users", maxUsers)
 	}
 	return all, nil
+}
+
+// add takes in a line and returns its hash and what that costs.
+func (u *users) add(line string) (cost int, hash []byte, err error) {
+	name, text, ok := strings.Cut(line, ":")
+	if !ok || name == "" {
+		return 0, nil, errors.New("want name:hash")
+	}
+	if u.byName[name] != nil {
+		return 0, nil, errors.New("the name occurs twice")
+	}
+	if cost, err = costOf(text); err != nil {
+		return 0, nil, err
+	}
+	hash = []byte(text)
+	u.byName[name] = &user{hash: hash}
+	return cost, hash, nil
 }
 
 // costOf returns the cost of a hash that can be used.

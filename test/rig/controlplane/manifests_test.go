@@ -15,7 +15,7 @@ func TestDecodeManifests_readsEveryDocument(t *testing.T) {
 		text string
 		want []string
 	}{
-		"none":            {"", nil},
+		"none":            {"", []string{}},
 		"one":             {document("a"), []string{"a"}},
 		"a comment first": {"# what follows\n---\n" + document("a"), []string{"a"}},
 		"an empty one":    {document("a") + "---\n---\n" + document("b"), []string{"a", "b"}},
@@ -25,7 +25,7 @@ func TestDecodeManifests_readsEveryDocument(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		var names []string
+		names := make([]string, 0, len(objects))
 		for _, o := range objects {
 			names = append(names, o.GetName())
 		}
