@@ -18,6 +18,7 @@ import (
 	"github.com/kureka/kureka/internal/dashboard"
 	"github.com/kureka/kureka/internal/evidence"
 	"github.com/kureka/kureka/internal/registry"
+	"github.com/kureka/kureka/internal/verdict"
 )
 
 var noon = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
@@ -143,6 +144,28 @@ func TestNamespacesAndView(t *testing.T) {
 	_, doc = get(t, incident(t), "/kureka/v1/view")
 	if doc["fresh"] != false || doc["podsReadable"] != true || doc["instances"] != 3.0 || len(doc["watches"].([]any)) != 1 {
 		t.Errorf("view: %v", doc)
+	}
+}
+
+func TestANamespaceSaysThatItsSelfPreservationIsDisabled(t *testing.T) {
+	engine := registry.New(noon, registry.Options{})
+	c := cluster.New(engine, cluster.Options{})
+	off := verdict.DefaultPolicy()
+	off.SelfPreservation = false
+	c.SetPolicies(noon, verdict.DefaultPolicy(), map[string]verdict.Policy{"off": off})
+	for i, namespace := range []string{"off", "on"} {
+		ip := netip.AddrFrom4([4]byte{192, 0, 2, byte(10 + i)})
+		c.ObservePod(noon, evidence.Pod{UID: namespace, Namespace: namespace, Name: "p", IPs: []netip.Addr{ip}, Phase: evidence.Running, Ready: true, Created: noon})
+		c.Register(noon, ip, &registry.Record{App: "DEMO", ID: namespace, IPAddr: ip.String()})
+	}
+	h := dashboard.New(dashboard.Options{View: c, Registry: engine, Clock: func() time.Time { return noon }})
+	_, doc := get(t, h, "/kureka/v1/namespaces")
+	got := map[any]any{}
+	for _, n := range doc["namespaces"].([]any) {
+		got[at(n, "name")] = at(n, "selfPreservation")
+	}
+	if got["off"] != "Disabled" || got["on"] != "Watching" {
+		t.Errorf("self-preservation: %v", got)
 	}
 }
 

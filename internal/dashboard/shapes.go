@@ -270,7 +270,10 @@ func namespacesOf(stats []registry.PartitionStats) []namespace {
 	out := make([]namespace, 0, len(stats))
 	for _, p := range stats {
 		state := "Watching"
-		if p.Engaged {
+		switch {
+		case p.Disabled:
+			state = "Disabled"
+		case p.Engaged:
 			state = "Engaged"
 		}
 		out = append(out, namespace{
