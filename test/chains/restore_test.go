@@ -43,7 +43,10 @@ func TestEtcdRestored(t *testing.T) {
 	c.because("removed", "PodGone", pods[1])
 	c.courses(up, pods[2:]...)
 	c.untouched(pods[2:]...)
-	if course := c.view.Leaving(pods[0].ID); course != "UP > gone" {
+	// Its object is back, so its kubelet runs it again: a process that lives. The dead
+	// pod's UID is fenced, so it is only listed if it comes while the view is stale,
+	// when nobody can tell whose its address is.
+	if course := c.view.Leaving(pods[0].ID); course != "UP > gone" && course != "UP > gone > UP" {
 		t.Errorf("the one that died after the backup was %q", course)
 	}
 }
