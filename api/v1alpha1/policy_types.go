@@ -278,7 +278,7 @@ type Drain struct {
 	// +optional
 	Mode DrainMode `json:"mode,omitempty"`
 	// seconds is how long a Sleep lasts: a number from 0 to 600, or Auto for the
-	// usual fetch interval of 30, loadBalancerCacheSeconds and 5. Built in: Auto.
+	// slowest client's measured fetch interval, loadBalancerCacheSeconds and 5. Built in: Auto.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 && self <= 600 : self == 'Auto'",message="seconds is a number from 0 to 600 or Auto"
 	Seconds *intstr.IntOrString `json:"seconds,omitempty"`

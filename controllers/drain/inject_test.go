@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -26,6 +27,7 @@ func builtIn(change ...func(*v1alpha1.Drain)) v1alpha1.Drain {
 }
 
 func TestLengthIsWhatClientsNeed(t *testing.T) {
+	nobody := func() (time.Duration, int, int) { return 0, 0, 0 }
 	tests := map[string]struct {
 		drain v1alpha1.Drain
 		want  int64
@@ -40,11 +42,34 @@ func TestLengthIsWhatClientsNeed(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, how := length(&tc.drain)
+			got, how := length(&tc.drain, nobody)
 			if got != tc.want || !strings.Contains(how, tc.how) {
 				t.Errorf("%d s (%s), want %d (%s)", got, how, tc.want, tc.how)
 			}
 		})
+	}
+}
+
+func TestLengthFollowsTheSlowestConsumer(t *testing.T) {
+	auto := builtIn()
+	for name, tc := range map[string]struct {
+		slowest        time.Duration
+		known, unknown int
+		want           int64
+		how            string
+	}{
+		"nobody":                          {0, 0, 0, 70, "usual fetch interval 30s"},
+		"nobody that is one process":      {0, 0, 3, 70, "usual fetch interval 30s"},
+		"all of them quick":               {5 * time.Second, 14, 0, 45, "slowest fetch interval of 14 consumers 5s, load balancer cache 35s"},
+		"not a whole second":              {5040 * time.Millisecond, 14, 0, 46, "14 consumers 6s"},
+		"quick ones and one in between":   {5 * time.Second, 14, 1, 70, "1 of 15 consumers cannot be measured: usual fetch interval 30s"},
+		"slow ones and one in between":    {40 * time.Second, 14, 1, 80, "slowest fetch interval of 14 consumers 40s"},
+		"one that is slower than allowed": {300 * time.Second, 2, 0, 90, "limited by drain.maxSeconds"},
+	} {
+		got, how := length(&auto, func() (time.Duration, int, int) { return tc.slowest, tc.known, tc.unknown })
+		if got != tc.want || !strings.Contains(how, tc.how) {
+			t.Errorf("%s: %d s (%s), want %d (%s)", name, got, how, tc.want, tc.how)
+		}
 	}
 }
 

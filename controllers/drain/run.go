@@ -46,6 +46,7 @@ type Options struct {
 	Listener net.Listener
 	Client   kubernetes.Interface
 	Settings Settings
+	Fetching Fetching
 	// CertDir holds tls.crt and tls.key, which somebody else renews and has trusted.
 	// Empty: a certificate of our own making is used, and Configuration is told.
 	CertDir string
@@ -132,7 +133,7 @@ func (o *Options) handler() http.Handler {
 	// A panic is to break the connection off, which lets the pod through; turned into
 	// an answer it would refuse the pod.
 	mux.Handle(Path, &admission.Webhook{RecoverPanic: new(false), Handler: &injector{
-		settings: o.Settings, decoder: admission.NewDecoder(scheme), log: o.Logger, done: o.Done,
+		settings: o.Settings, fetching: o.Fetching, decoder: admission.NewDecoder(scheme), log: o.Logger, done: o.Done,
 	}})
 	return mux
 }

@@ -38,6 +38,7 @@ type Settings func(namespace string) v1alpha1.Drain
 // injector answers the API server's questions about pods that are being created.
 type injector struct {
 	settings Settings
+	fetching Fetching
 	decoder  admission.Decoder
 	log      logr.Logger
 	done     func(outcome string)
@@ -55,7 +56,7 @@ func (i *injector) Handle(_ context.Context, req admission.Request) admission.Re
 		i.done(Unwanted)
 		return admission.Allowed("")
 	}
-	seconds, how := length(&d)
+	seconds, how := length(&d, i.fetching)
 	report, changed := inject(&pod, seconds, how, d.OnExistingHook)
 	if !changed {
 		i.done(Unwanted)

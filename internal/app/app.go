@@ -21,6 +21,7 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/consumers"
 	"github.com/kureka/kureka/internal/dashboard"
 	"github.com/kureka/kureka/internal/evidence"
 	"github.com/kureka/kureka/internal/gate"
@@ -60,18 +61,19 @@ func Main(ctx context.Context, args []string, out io.Writer) error {
 
 // App is one process of Kureka.
 type App struct {
-	opts    Options
-	log     logr.Logger
-	metrics *prometheus.Registry
-	reg     *registry.Engine
-	cluster *cluster.Cluster
-	gate    *gate.Gate
-	verdict *verdictMetrics
-	watch   *watching      // nil when standalone
-	prober  *prober.Prober // nil when standalone or switched off
-	keeper  *keeper        // nil without a snapshot file
-	loaded  time.Time      // when the snapshot was saved that this process goes on from; zero if none
-	journal chan cluster.Change
+	opts      Options
+	log       logr.Logger
+	metrics   *prometheus.Registry
+	reg       *registry.Engine
+	cluster   *cluster.Cluster
+	gate      *gate.Gate
+	verdict   *verdictMetrics
+	consumers *consumers.Tracker
+	watch     *watching      // nil when standalone
+	prober    *prober.Prober // nil when standalone or switched off
+	keeper    *keeper        // nil without a snapshot file
+	loaded    time.Time      // when the snapshot was saved that this process goes on from; zero if none
+	journal   chan cluster.Change
 
 	guard    guard
 	servers  []listening
@@ -118,6 +120,7 @@ func (a *App) assemble(ctx context.Context) error {
 	}
 	a.verdict = newVerdictMetrics(a.metrics)
 	a.load(fixed)
+	a.followConsumers()
 	if a.probing() {
 		a.prober = prober.New(prober.Options{
 			Tell: func(r evidence.Probed) { a.cluster.Probed(time.Now(), r) }, Registerer: a.metrics,
@@ -190,7 +193,7 @@ func (a *App) equip() error {
 	}
 	api, err := server.New(server.Options{
 		Registry: a.cluster, Clock: time.Now, Gate: a.gate.Open, Logger: a.log.WithName("server"),
-		Registerer: a.metrics, TrustedProxies: proxies, Peers: peers,
+		Registerer: a.metrics, TrustedProxies: proxies, Peers: peers, Fetched: a.consumers.Fetched,
 	})
 	if err != nil {
 		return err
@@ -215,7 +218,7 @@ func (a *App) withDashboard(api http.Handler) http.Handler {
 	if a.opts.Dashboard == DashboardOff {
 		return api
 	}
-	opts := dashboard.Options{View: a.cluster, Registry: a.reg, Clock: time.Now, Logger: a.log.WithName("dashboard")}
+	opts := dashboard.Options{View: a.cluster, Registry: a.reg, Consumers: a.consumers, Clock: time.Now, Logger: a.log.WithName("dashboard")}
 	if a.watch != nil {
 		opts.Watches = a.watch.states
 	}
@@ -284,6 +287,7 @@ func (a *App) Run(ctx context.Context) error {
 // start runs what goes on beside the answers.
 func (a *App) start(ctx context.Context, wg *sync.WaitGroup) {
 	wg.Go(func() { a.tick(ctx) })
+	wg.Go(func() { a.tickConsumers(ctx) })
 	wg.Go(func() { a.writeJournal(ctx) })
 	for _, follow := range a.guard.loops() {
 		wg.Go(func() { follow(ctx) })

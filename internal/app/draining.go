@@ -28,6 +28,10 @@ func (w *watching) listenForDrain(ctx context.Context, a *App) error {
 	service := a.opts.WebhookService + "." + a.opts.Namespace + ".svc"
 	w.drain = &drain.Options{
 		Listener: l, Client: w.client, Settings: w.policy.Effective.Drain,
+		Fetching: func() (slowest time.Duration, known, unknown int) {
+			f := a.consumers.Fetching()
+			return f.Slowest, f.Known, f.Unknown
+		},
 		CertDir: a.opts.WebhookCertDir, Configuration: a.opts.WebhookConfig, Names: []string{service, service + ".cluster.local"},
 		Clock: time.Now, Logger: a.log.WithName("drain"),
 		Done: func(outcome string) { pods.WithLabelValues(outcome).Inc() },

@@ -25,8 +25,9 @@ func table() []row {
 		},
 		{pkg: "internal/server", may: []string{"internal/registry", "internal/eureka"}, libs: []string{logr, prometheus, xsync}},
 		{pkg: "internal/login", libs: []string{logr, prometheus, xsync, bcrypt}},
-		{pkg: "internal/dashboard", may: []string{"internal/registry", "internal/cluster", "internal/version"}, libs: []string{logr}},
+		{pkg: "internal/dashboard", may: []string{"internal/registry", "internal/cluster", "internal/consumers", "internal/version"}, libs: []string{logr}},
 		{pkg: "internal/peer", may: []string{"internal/registry", "internal/eureka"}, libs: []string{logr, prometheus, xsync, memberlist}},
+		{pkg: "internal/consumers", may: []string{"internal/registry"}, pure: true},
 		{pkg: "internal/snapshotfile", may: []string{"internal/cluster", "internal/registry"}},
 		{pkg: "internal/cluster", may: []string{"internal/evidence", "internal/verdict", "internal/registry"}, libs: []string{logr}},
 		{pkg: "internal/prober", may: []string{"internal/evidence"}, libs: []string{prometheus, xtime}},
@@ -59,7 +60,7 @@ const (
 
 func everythingBelowApp() []string {
 	return []string{
-		"api/v1alpha1", "controllers", "internal/cluster", "internal/dashboard", "internal/eureka", "internal/evidence", "internal/gate", "internal/login",
+		"api/v1alpha1", "controllers", "internal/cluster", "internal/consumers", "internal/dashboard", "internal/eureka", "internal/evidence", "internal/gate", "internal/login",
 		"internal/peer", "internal/prober", "internal/registry", "internal/server", "internal/snapshotfile", "internal/verdict", "internal/version",
 	}
 }

@@ -81,6 +81,18 @@ func (c *Cluster) speaker(in *instance) (*pod, string) {
 	return nil, UnboundOneFact
 }
 
+// PodAt returns the namespace and name of the pod that alone sends from an address,
+// divided by a slash, "" if there is none.
+func (c *Cluster) PodAt(src netip.Addr) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.sender(src)
+	if p == nil || p.proven {
+		return ""
+	}
+	return p.Namespace + "/" + p.Name
+}
+
 // sender is the pod that a source address identifies, nil when it does not.
 func (c *Cluster) sender(src netip.Addr) *pod {
 	if !src.IsValid() {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/consumers"
 	"github.com/kureka/kureka/internal/registry"
 )
 
@@ -46,6 +47,12 @@ type Registry interface {
 	Partitions() []registry.PartitionStats
 }
 
+// Consumers is what the API asks about who fetches the registry.
+type Consumers interface {
+	Fetching() consumers.Fetching
+	Report() (active []consumers.Consumer, departures []consumers.Departure)
+}
+
 // Watch is how one watch of the API server is doing.
 type Watch struct {
 	Resource string `json:"resource"`
@@ -53,10 +60,11 @@ type Watch struct {
 	Problem  string `json:"problem,omitempty"`
 }
 
-// Options configure the API. View, Registry and Clock are required.
+// Options configure the API. View, Registry, Consumers and Clock are required.
 type Options struct {
-	View     View
-	Registry Registry
+	View      View
+	Registry  Registry
+	Consumers Consumers
 	// Watches returns the state of the watches; nil without a cluster.
 	Watches func() []Watch
 	Clock   func() time.Time
@@ -104,13 +112,15 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) {
 		a.observe(w, r.URL.Query())
 	case path == "namespaces":
 		a.write(w, http.StatusOK, namespaces{namespacesOf(a.Registry.Partitions())})
+	case path == "consumers":
+		a.write(w, http.StatusOK, consumersOf(a.Consumers))
 	case path == "view":
 		a.view(w)
 	case path == "openapi.yaml":
 		w.Header().Set("Content-Type", "application/yaml")
 		a.body(w, openAPI)
 	default:
-		a.fail(w, http.StatusNotFound, "there is instances/{app}/{id}, pods/{namespace}/{name}, changes, observe, namespaces, view and openapi.yaml")
+		a.fail(w, http.StatusNotFound, "there is instances/{app}/{id}, pods/{namespace}/{name}, changes, observe, namespaces, consumers, view and openapi.yaml")
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kureka/kureka/internal/cluster"
+	"github.com/kureka/kureka/internal/consumers"
 	"github.com/kureka/kureka/internal/dashboard"
 	"github.com/kureka/kureka/internal/evidence"
 	"github.com/kureka/kureka/internal/registry"
@@ -49,9 +50,52 @@ func incident(t *testing.T) http.Handler {
 	c.PodGone(noon.Add(2*time.Second), "u-b")
 	c.Register(noon, netip.Addr{}, &registry.Record{App: "VM", ID: "v", IPAddr: "203.0.113.1"})
 	return dashboard.New(dashboard.Options{
-		View: c, Registry: engine, Clock: func() time.Time { return noon.Add(3 * time.Second) },
+		View: c, Registry: engine, Consumers: audience(c, engine), Clock: func() time.Time { return noon.Add(3 * time.Second) },
 		Watches: func() []dashboard.Watch { return []dashboard.Watch{{Resource: "pods", Synced: true}} },
 	})
+}
+
+// audience is a pod and somebody else who have fetched the registry, after which an
+// instance left that only the pod has learned of.
+func audience(c *cluster.Cluster, engine *registry.Engine) *consumers.Tracker {
+	t := consumers.New(engine.Snapshot(), consumers.Options{PodAt: c.PodAt})
+	for i := range 4 {
+		at := noon.Add(time.Duration(10*i) * time.Second)
+		t.Fetched(at, netip.MustParseAddr("192.0.2.12"), "Java-EurekaClient/v2.0.4", engine.Snapshot().Version)
+		t.Fetched(at, netip.MustParseAddr("203.0.113.9"), "curl", 0)
+	}
+	now := noon.Add(30 * time.Second)
+	engine.Register(now, registry.Caller{}, &registry.Record{App: "LEFT", ID: "l"}, registry.Binding{})
+	t.Tick(now, engine.Snapshot())
+	engine.Cancel(now, registry.Caller{}, registry.Key{App: "LEFT", ID: "l"})
+	t.Tick(now, engine.Snapshot())
+	t.Fetched(now.Add(10*time.Second), netip.MustParseAddr("192.0.2.12"), "Java-EurekaClient/v2.0.4", engine.Snapshot().Version)
+	t.Tick(now.Add(10*time.Second), engine.Snapshot())
+	return t
+}
+
+func TestConsumersAndDepartures(t *testing.T) {
+	_, doc := get(t, incident(t), "/kureka/v1/consumers")
+	if doc["known"] != 1.0 || doc["unknown"] != 1.0 || doc["slowestIntervalSeconds"] != 10.0 {
+		t.Errorf("consumers: %v", doc)
+	}
+	only := func(list string, keys ...string) (out [][]any) {
+		all, _ := doc[list].([]any)
+		for _, one := range all {
+			row := make([]any, 0, len(keys))
+			for _, k := range keys {
+				row = append(row, at(one, k))
+			}
+			out = append(out, row)
+		}
+		return out
+	}
+	if d := cmp.Diff([][]any{{"curl", nil}, {"Java-EurekaClient/v2.0.4", "ns/c"}}, only("consumers", "userAgent", "pod")); d != "" {
+		t.Errorf("consumers (-want +got)\n%s", d)
+	}
+	if d := cmp.Diff([][]any{{"l", "removed", 10.0, 1.0}}, only("departures", "id", "cause", "tookSeconds", "consumersUnknown")); d != "" {
+		t.Errorf("departures (-want +got)\n%s", d)
+	}
 }
 
 // get asks the handler and decodes the answer into generic JSON.
@@ -196,7 +240,7 @@ func TestTheDescriptionKnowsEveryKey(t *testing.T) {
 	if err := yaml.Unmarshal(w.Body.Bytes(), &described); err != nil {
 		t.Fatal(err)
 	}
-	for _, target := range []string{"instances/demo/" + url.PathEscape(oddID), "instances/VM/v", "changes", "observe", "namespaces", "view", "none"} {
+	for _, target := range []string{"instances/demo/" + url.PathEscape(oddID), "instances/VM/v", "changes", "observe", "namespaces", "consumers", "view", "none"} {
 		_, doc := get(t, h, "/kureka/v1/"+target)
 		if target == "observe" {
 			_, doc = get(t, trial(t), "/kureka/v1/observe?since=1h")
@@ -218,7 +262,7 @@ func TestAnswersHoldWhatTheDescriptionPromises(t *testing.T) {
 	if err := yaml.Unmarshal(w.Body.Bytes(), &described); err != nil {
 		t.Fatal(err)
 	}
-	for schema, target := range map[string]string{"View": "view", "Explanation": "instances/demo/" + url.PathEscape(oddID)} {
+	for schema, target := range map[string]string{"View": "view", "Consumers": "consumers", "Explanation": "instances/demo/" + url.PathEscape(oddID)} {
 		_, doc := get(t, h, "/kureka/v1/"+target)
 		required, _ := at(described, "components", "schemas", schema, "required").([]any)
 		if len(required) == 0 {

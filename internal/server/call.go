@@ -22,7 +22,10 @@ type call struct {
 	w    http.ResponseWriter
 	r    *http.Request
 	now  time.Time
-	code int // of the answer, 0 before it
+	code int  // of the answer, 0 before it
+	sent bool // the answer tells the registry as it was in version, and was written
+	// version is the registry's, of a list.
+	version int64
 	route
 }
 
@@ -93,6 +96,7 @@ func (c *call) document(f eureka.Format, encoding string, d document) {
 			return // the client has gone
 		}
 	}
+	c.sent = true
 }
 
 func (c *call) begin(code int) {

@@ -15,9 +15,16 @@ const subsetVersion = "-1"
 // gzipMin is the size in bytes from which packing a body by itself is worth it.
 const gzipMin = 1 << 10
 
+// snapshot returns the registry that a list is read from.
+func (s *server) snapshot(c *call) *registry.Snapshot {
+	snap := s.opts.Registry.Snapshot()
+	c.version = snap.Version
+	return snap
+}
+
 // allApps answers the full fetch.
 func (s *server) allApps(c *call) {
-	f, snap := c.listFormat(), s.opts.Registry.Snapshot()
+	f, snap := c.listFormat(), s.snapshot(c)
 	docs := s.bodies.of(f, snap)
 	if c.wantsGzip() && snap.Len() > 0 {
 		c.document(f, gzipEncoding, docs.fullGzip())
@@ -28,7 +35,7 @@ func (s *server) allApps(c *call) {
 
 // changes answers the delta.
 func (s *server) changes(c *call) {
-	f, snap := c.listFormat(), s.opts.Registry.Snapshot()
+	f, snap := c.listFormat(), s.snapshot(c)
 	docs := s.bodies.of(f, snap)
 	if c.wantsGzip() && snap.ChangeCount() > 0 {
 		c.document(f, gzipEncoding, docs.deltaGzip())
@@ -48,7 +55,7 @@ func (s *server) oneApp(c *call) {
 	defer s.bodies.recycle(buf)
 	buf.Write(empty[:end])
 	found := false
-	for inst := range s.opts.Registry.Snapshot().App(c.app) {
+	for inst := range s.snapshot(c).App(c.app) {
 		dst := buf.AvailableBuffer()
 		if found {
 			dst = append(dst, f.Separator()...)
@@ -57,6 +64,7 @@ func (s *server) oneApp(c *call) {
 		found = true
 	}
 	if !found {
+		c.sent = true // which says that the application has nobody
 		c.empty(http.StatusNotFound)
 		return
 	}
@@ -89,9 +97,9 @@ func (s *server) one(c *call, inst *registry.Instance) {
 	c.whole(f, identityEncoding, enc.appendDocument(nil, inst))
 }
 
-func (s *server) byVIP(c *call) { s.subset(c, s.opts.Registry.Snapshot().VIP(c.id)) }
+func (s *server) byVIP(c *call) { s.subset(c, s.snapshot(c).VIP(c.id)) }
 
-func (s *server) bySecureVIP(c *call) { s.subset(c, s.opts.Registry.Snapshot().SecureVIP(c.id)) }
+func (s *server) bySecureVIP(c *call) { s.subset(c, s.snapshot(c).SecureVIP(c.id)) }
 
 // subset answers with a selection; an empty one is a success, or a client that
 // follows a single vip would keep what it has for ever.

@@ -42,6 +42,9 @@ type Options struct {
 	// 503, so that clients keep what they have instead of dropping what has not
 	// come back yet. Nil means always.
 	Gate func(now time.Time) bool
+	// Fetched is told of every list that was sent whole, with the registry's version.
+	// It must not block; nil tells nobody.
+	Fetched func(now time.Time, src netip.Addr, agent string, version int64)
 	// Logger gets panics, and refused registrations at V(1). Bodies are not logged.
 	Logger logr.Logger
 	// Registerer takes the metrics; nil keeps them to the server.
@@ -152,6 +155,16 @@ func (s *server) operate(c *call, op operation, isList bool) {
 		return
 	}
 	op.handle(s, c)
+	if isList {
+		s.fetched(c)
+	}
+}
+
+// fetched tells of a list that was sent whole. A HEAD is none.
+func (s *server) fetched(c *call) {
+	if c.sent && c.r.Method == http.MethodGet && s.opts.Fetched != nil {
+		s.opts.Fetched(c.now, s.source(c), c.r.UserAgent(), c.version)
+	}
 }
 
 func (s *server) turnAway(c *call, code int, reason string) {

@@ -1,0 +1,176 @@
+package consumers
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kureka/kureka/internal/registry"
+)
+
+// UsualInterval is how often a client fetches unless it was told otherwise.
+const UsualInterval = 30 * time.Second
+
+const (
+	// maxConsumers bounds what is remembered; further ones are only noticed.
+	maxConsumers = 20_000
+	// maxAgent bounds a user agent, in bytes.
+	maxAgent = 128
+	// sameRound is how close two fetches are that belong together: a client whose
+	// delta did not fit fetches everything at once.
+	sameRound = 500 * time.Millisecond
+	// missedRounds is after how many intervals without a fetch a consumer is gone,
+	// within the bounds of patience.
+	missedRounds = 3
+	minPatience  = 15 * time.Second
+	maxPatience  = 15 * time.Minute
+	// scanEvery is how often consumers are looked at while nothing is waited for.
+	scanEvery = time.Second
+	// renameEvery is how often it is asked whose an address is.
+	renameEvery = 5 * time.Second
+)
+
+// Options configure a Tracker.
+type Options struct {
+	// PodAt names the pod that alone sends from an address, "" if there is none. It is
+	// called with the tracker's lock held. Required.
+	PodAt func(netip.Addr) string
+	// Done is told of every departure that is over, with the lock held; it must not
+	// block. Nil tells nobody.
+	Done func(Departure)
+}
+
+// Tracker follows the consumers of one registry.
+type Tracker struct {
+	opts Options
+
+	mu      sync.Mutex
+	by      map[identity]*consumer
+	crowded time.Time // when a consumer last found no room
+	scanned time.Time
+	seen    *registry.Snapshot // of the last tick
+	state   Fetching
+	pending []Departure // oldest first
+	over    []Departure // oldest first, at most maxOver
+}
+
+type identity struct {
+	addr  netip.Addr
+	agent string
+}
+
+type consumer struct {
+	identity
+	pod     string // "namespace/name", "" if it is not known to be one process
+	named   time.Time
+	first   time.Time
+	last    time.Time
+	version int64 // the newest that it has fetched
+	fetches int64
+	gaps    [3]time.Duration // the newest first, 0 if there were fewer
+}
+
+// New returns a tracker of a registry that is in a state now.
+func New(s *registry.Snapshot, opts Options) *Tracker {
+	return &Tracker{opts: opts, by: map[identity]*consumer{}, seen: s}
+}
+
+// Fetched takes in that a consumer has been sent the registry, or a part of it, as
+// it is in a version. The address is invalid where a proxy hides it.
+func (t *Tracker) Fetched(now time.Time, addr netip.Addr, agent string, version int64) {
+	id := identity{addr, agent[:min(len(agent), maxAgent)]}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.by[id]
+	if c == nil {
+		if len(t.by) >= maxConsumers {
+			t.crowded = now
+			return
+		}
+		// The text is part of a request that must not be kept alive.
+		c = &consumer{identity: identity{addr, strings.Clone(id.agent)}, first: now, last: now}
+		t.by[c.identity] = c
+	}
+	if gap := now.Sub(c.last); gap >= sameRound {
+		c.gaps = [3]time.Duration{gap, c.gaps[0], c.gaps[1]}
+		c.last = now
+	}
+	c.version = max(c.version, version)
+	c.fetches++
+}
+
+// interval is the median of the last three gaps, so that one pause does not count;
+// zero before there were two gaps.
+func (c *consumer) interval() time.Duration {
+	switch {
+	case c.gaps[1] == 0:
+		return 0
+	case c.gaps[2] == 0:
+		return max(c.gaps[0], c.gaps[1])
+	}
+	sorted := c.gaps
+	slices.Sort(sorted[:])
+	return sorted[1]
+}
+
+// isActive reports whether the consumer will probably fetch again.
+func (c *consumer) isActive(now time.Time) bool {
+	patience := missedRounds * cmp.Or(c.interval(), UsualInterval)
+	return now.Sub(c.last) <= min(max(patience, minPatience), maxPatience)
+}
+
+// Tick looks at what has left service since the last one and at who has learned of
+// it. It is to be called several times a second: times are as exact as that.
+func (t *Tracker) Tick(now time.Time, s *registry.Snapshot) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for version, was := range s.Left(t.seen) {
+		t.depart(now, version, was, s.Get(was.Key()))
+	}
+	t.seen = s
+	if len(t.pending) == 0 && now.Sub(t.scanned) < scanEvery {
+		return
+	}
+	t.scanned = now
+	t.conclude(now, t.scan(now))
+}
+
+// scan forgets who is gone, counts the others and returns the version that all who
+// are known have fetched.
+func (t *Tracker) scan(now time.Time) (reached int64) {
+	t.state, reached = Fetching{}, t.seen.Version
+	if !t.crowded.IsZero() && now.Sub(t.crowded) <= maxPatience {
+		t.state.Unknown++
+	}
+	for id, c := range t.by {
+		if !c.isActive(now) || !t.name(now, c) {
+			delete(t.by, id)
+			continue
+		}
+		if c.pod == "" {
+			t.state.Unknown++
+			continue
+		}
+		t.state.Known++
+		t.state.Slowest = max(t.state.Slowest, cmp.Or(c.interval(), UsualInterval))
+		reached = min(reached, c.version)
+	}
+	return reached
+}
+
+// name keeps up with whose the address is. It reports false if the pod that had it
+// has it no more: then its process is gone.
+func (t *Tracker) name(now time.Time, c *consumer) bool {
+	if !c.named.IsZero() && now.Sub(c.named) < renameEvery {
+		return true
+	}
+	before := c.pod
+	c.named = now
+	if c.addr.IsValid() {
+		c.pod = t.opts.PodAt(c.addr)
+	}
+	return before == "" || c.pod == before
+}
