@@ -124,10 +124,23 @@ func (c *Cluster) cancel(now time.Time, in *instance, reason string) {
 	c.reg.Remove(now, in.key)
 	c.untrack(now, in)
 	c.report(ch)
-	if again := in.refused; again != nil { // maybe it came from the pod's next address, which is shown only now
-		if p, why := c.lateCandidate(again); p != nil && p.alive() {
-			c.admit(now, again, nil, p, why)
-		}
-	}
+	c.succeed(now, in)
 	c.settle(now, in.key.App)
+}
+
+// refusedLasts is how long a registration that was not taken up counts: its client
+// took it for done, and renews what another one left.
+const refusedLasts = 90 * time.Second
+
+// succeed takes up the registration that was refused in favour of an instance which
+// has left since. Its pod may be the same at its next address, or one that takes
+// over the id and is not seen yet: then it is kept as any other that comes early.
+func (c *Cluster) succeed(now time.Time, left *instance) {
+	again := left.refused
+	if again == nil || c.insts[again.key] != nil || now.Sub(again.registration) > refusedLasts {
+		return
+	}
+	if p, why := c.lateCandidate(again); p == nil || p.alive() {
+		c.admit(now, again, nil, p, why)
+	}
 }

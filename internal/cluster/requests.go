@@ -115,6 +115,9 @@ func (c *Cluster) Cancel(now time.Time, src netip.Addr, key registry.Key) regist
 	}
 	if in := c.insts[key]; outcome == registry.Done && in != nil {
 		c.untrack(now, in)
+		if again := in.refused; again != nil && again.source != src {
+			c.succeed(now, in)
+		}
 	}
 	c.settle(now, key.App)
 	return outcome

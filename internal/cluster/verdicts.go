@@ -1,7 +1,9 @@
 package cluster
 
 import (
+	"maps"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/kureka/kureka/internal/evidence"
@@ -231,11 +233,12 @@ func (c *Cluster) prove(now time.Time, p *pod, v verdict.Verdict) {
 		c.reclaim(now, p)
 		c.reg.Prove(now, c.proofOf(p))
 	}
-	for in := range p.insts {
+	for _, in := range slices.Collect(maps.Keys(p.insts)) {
 		ch := change(now, in, v)
 		ch.Effect = Removed
 		c.untrack(now, in)
 		c.report(ch)
+		c.succeed(now, in)
 	}
 	if p.gone != nil {
 		c.forgetPod(now, p)
