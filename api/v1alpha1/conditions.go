@@ -8,6 +8,9 @@ const (
 	// ConditionReady is True once the spec of the observed generation has taken
 	// effect: a policy is in force, the pods of a registration are listed.
 	ConditionReady = "Ready"
+	// PodRegistered is the condition of a pod, and its readiness gate, that is True
+	// once the pod was listed UP, or has waited long enough.
+	PodRegistered = "kureka.dev/registered"
 )
 
 // Reasons of the conditions; Events and metrics use the same words.
@@ -23,8 +26,12 @@ const (
 	ReasonOutOfRange = "OutOfRange"
 	// ReasonInForce: the policy decides.
 	ReasonInForce = "InForce"
-	// ReasonRegistered: every pod that matches and should be listed is listed.
+	// ReasonRegistered: every pod that matches and should be listed is listed; of
+	// PodRegistered, that the pod is.
 	ReasonRegistered = "Registered"
+	// ReasonWaitedLongEnough: a pod is older than readinessGate.maxWaitSeconds and not
+	// listed UP.
+	ReasonWaitedLongEnough = "WaitedLongEnough"
 	// ReasonNoPods: no pod matches.
 	ReasonNoPods = "NoPods"
 	// ReasonServiceNotFound: the Service that serviceName names does not exist.

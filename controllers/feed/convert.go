@@ -9,6 +9,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kureka/kureka/api/v1alpha1"
 	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/internal/evidence"
 	"github.com/kureka/kureka/internal/verdict"
@@ -38,7 +39,13 @@ func podEvidence(p *corev1.Pod) evidence.Pod {
 		out.IPs = appendAddr(out.IPs, p.Status.PodIP)
 	}
 	for _, gate := range p.Spec.ReadinessGates {
-		out.GateUnmet = out.GateUnmet || !conditionTrue(p, gate.ConditionType)
+		switch {
+		case conditionTrue(p, gate.ConditionType):
+		case gate.ConditionType == v1alpha1.PodRegistered:
+			out.AwaitsRegistration = true
+		default:
+			out.GateUnmet = true
+		}
 	}
 	out.Ready, out.ContainersReady = conditionTrue(p, corev1.PodReady), conditionTrue(p, corev1.ContainersReady)
 	for _, c := range p.Status.Conditions {

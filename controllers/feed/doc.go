@@ -4,6 +4,6 @@
 //
 // It calls the API server only through its own interface, has no timer and starts
 // no goroutine: package controllers owns the watches and the rhythm of the live
-// reads. It may import the API types and the packages cluster, evidence and
+// reads. It may import the API types of Kubernetes and ours, and the packages cluster, evidence and
 // verdict, and must not import client-go.
 package feed

@@ -122,6 +122,7 @@ type Cluster struct {
 	spreads      map[string]*spread  // by application
 	stale        map[*pod]struct{}   // pods whose kept instances are to be looked at
 	contested    map[string]struct{} // applications whose first namespace is
+	waiting      map[*pod]struct{}   // pods that await their registration
 
 	fallback verdict.Policy             // in force where a namespace has none of its own
 	policies map[string]*verdict.Policy // by namespace
@@ -248,6 +249,7 @@ func New(reg *registry.Engine, opts Options) *Cluster {
 		spreads:      map[string]*spread{},
 		stale:        map[*pod]struct{}{},
 		contested:    map[string]struct{}{},
+		waiting:      map[*pod]struct{}{},
 
 		fallback: verdict.DefaultPolicy(),
 	}

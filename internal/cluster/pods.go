@@ -87,6 +87,7 @@ func (c *Cluster) observePod(now time.Time, seen evidence.Pod) {
 	c.names[name] = seen.UID
 	old := p.Pod
 	p.Pod = seen
+	c.noteWaiting(p)
 	p.leaving = p.leaving || seen.Deleting && !seen.Forced
 	if addrs := seen.Addresses(); len(addrs) > 0 {
 		p.addrs = addrs
@@ -167,6 +168,7 @@ func (c *Cluster) PodGone(now time.Time, uid string) {
 
 func (c *Cluster) podGone(now time.Time, p *pod, gone evidence.Gone) {
 	p.gone = &gone
+	c.noteWaiting(p)
 	c.reclaim(now, p)
 	c.evaluate(now, p)
 }

@@ -23,7 +23,7 @@ import (
 //
 //	node NAME [version=N ready=True|False|Unknown message= taint=KEY cond=TYPE=STATUS cidr= addr= zone= kubelet=PORT boot=ID noleases doubted quiet]   (whole state each time)
 //	nodegone NAME [sent=-5s]     lease NAME [ahead=5s]     canary
-//	pod NAME [uid= ns= node= ip= created=N phase= ready containersready deleting forced disruption= hostnet owner= containers=name:port[/portname]:id:run|wait|down[:finished],...]
+//	pod NAME [uid= ns= node= ip= created=N phase= ready containersready gateunmet awaits deleting forced disruption= hostnet owner= containers=name:port[/portname]:id:run|wait|down[:finished],...]
 //	    version=N labels=k:v,... annotations=k:v,... subdomain=; `doubted` expects that answer, `quiet` neither expects one nor, for a node, renews its Lease
 //	    options given once stay until given again; `-deleting`, `-ready` take a word back
 //	podgone UID       podpresent UID [sent=-5s]     slice NAME uid=UID ip= [terminating]    readable yes|no    nodesreadable yes|no
@@ -42,6 +42,7 @@ import (
 //	prober on    reach ADDR|ADDR:PORT|all answers|refuses|silent|unsure [local=]   (what is not named is silent; silence takes 2 s)
 //	expect APP/ID STATUS|gone [because REASON]    expect APP/ID bound UID|unbound REASON    expect changes N
 //	expect APP/ID confirmed heartbeat|prober|by-nobody    expect APP/ID waits CHECK WORDS...    expect probes none|ADDR:PORT,...
+//	expect awaiting none|POD,POD:APP/ID,...   (pods that await their registration, by name, and which instance is UP)
 //	show APP/ID host=H port=N ...   (also ip= secure= vip= svip= meta=k:v home= statuspage= health= leases=N)
 //	state NAME matched=N registered=N [problem=REASON]    fault POD TEXT
 func TestScenarios(t *testing.T) {
@@ -382,7 +383,8 @@ func (s *scenario) pod(a args) error {
 		}
 	}
 	flags := map[string]*bool{
-		"ready": &next.Ready, "containersready": &next.ContainersReady, "deleting": &next.Deleting, "forced": &next.Forced, "hostnet": &next.HostNetwork,
+		"ready": &next.Ready, "containersready": &next.ContainersReady,
+		"gateunmet": &next.GateUnmet, "awaits": &next.AwaitsRegistration, "deleting": &next.Deleting, "forced": &next.Forced, "hostnet": &next.HostNetwork,
 	}
 	for _, w := range a.words[1:] {
 		if flag := flags[strings.TrimPrefix(w, "-")]; flag != nil {
@@ -521,8 +523,11 @@ func (s *scenario) expect(a args) error {
 		}
 		return nil
 	}
-	if a.words[0] == "probes" {
+	switch a.words[0] {
+	case "probes":
 		return s.expectProbes(a.words[1])
+	case "awaiting":
+		return s.expectAwaiting(a.words[1])
 	}
 	if a.words[1] == "waits" {
 		return s.expectWaits(a)
@@ -594,4 +599,20 @@ func (s *scenario) binding(key registry.Key) []string {
 		return []string{"bound", in.pod.UID}
 	}
 	return []string{"unbound", in.unbound}
+}
+
+func (s *scenario) expectAwaiting(want string) error {
+	var pods []string
+	for _, p := range s.c.Awaiting() {
+		name := p.Name
+		if p.Up != "" {
+			name += ":" + p.Up
+		}
+		pods = append(pods, name)
+	}
+	slices.Sort(pods)
+	if got := strings.Join(pods, ","); got != strings.TrimSuffix(want, "none") {
+		return fmt.Errorf("awaiting are %q", got)
+	}
+	return nil
 }

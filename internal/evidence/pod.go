@@ -38,8 +38,11 @@ type Pod struct {
 	Phase       Phase
 	Ready       bool
 	// ContainersReady is the kubelet's condition of that name, GateUnmet says that
-	// a readiness gate of the pod is not met.
+	// a readiness gate of the pod is not met, other than that of the next field.
 	ContainersReady, GateUnmet bool
+	// AwaitsRegistration says that the readiness gate that waits for the registry is
+	// not met.
+	AwaitsRegistration bool `json:",omitzero"`
 	// Deleting says that the pod has a deletion timestamp.
 	Deleting bool
 	// Forced says that its deletion leaves no grace period: the object goes at once
@@ -70,7 +73,9 @@ type Container struct {
 }
 
 // WorksForKubelet reports whether the kubelet has nothing against the pod: it is
-// Ready, or not Ready only because the control plane concluded that from the node.
+// Ready, or not Ready only because the control plane concluded that from the node,
+// or because it waits for the registry. If that counted, a pod that is listed once
+// it is ready would wait for itself.
 func (p *Pod) WorksForKubelet() bool { return p.Ready || p.ContainersReady && !p.GateUnmet }
 
 // Terminal reports whether the pod's containers have stopped for good.

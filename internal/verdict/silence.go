@@ -26,9 +26,11 @@ func isUnknown(in Input) bool {
 	return in.Node != nil && in.Node.Condition("Ready").Status == evidence.Unknown
 }
 
+// isInferredNotReady reports whether nobody but the control plane can have written
+// that the pod is not ready.
 func isInferredNotReady(in Input) bool {
 	p := in.Pod
-	return p.UID != "" && !p.Ready && p.WorksForKubelet()
+	return p.UID != "" && !p.Ready && p.WorksForKubelet() && !p.AwaitsRegistration
 }
 
 // nodeSilent, nodeUnreachable and podInferredNotReady have one second witness, and
