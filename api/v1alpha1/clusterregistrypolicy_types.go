@@ -81,6 +81,9 @@ type Policy struct {
 	// drain gives pods a preStop hook.
 	// +optional
 	Drain *Drain `json:"drain,omitempty"`
+	// readinessGate says how long pods wait for the registry.
+	// +optional
+	ReadinessGate *ReadinessGate `json:"readinessGate,omitempty"`
 }
 
 // ClusterNodes adds to Nodes what is a fact of the whole cluster.

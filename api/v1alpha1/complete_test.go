@@ -16,7 +16,8 @@ func complete() map[string]example {
 		"leases": {"defaultDurationSeconds": 90, "defaultRenewalIntervalSeconds": 30, "readyGraceSeconds": 90, "maxEvictionPercent": 15,
 			"bounds": {"minDurationSeconds": 5, "maxDurationSeconds": 600, "minRenewalIntervalSeconds": 1, "maxRenewalIntervalSeconds": 60}},
 		"pods": {"notReady": "Ignore", "readinessHoldSeconds": 0, "disruption": "OutOfService", "containerDown": "OutOfService", "hostName": "Keep"},
-		"drain": {"mode": "Sleep", "seconds": "Auto", "maxSeconds": 90, "loadBalancerCacheSeconds": 35, "onExistingHook": "Keep"}`
+		"drain": {"mode": "Sleep", "seconds": "Auto", "maxSeconds": 90, "loadBalancerCacheSeconds": 35, "onExistingHook": "Keep"},
+		"readinessGate": {"maxWaitSeconds": 300}`
 	const nodes = `"hardNotice": "OutOfService", "plannedNotice": "OutOfService", "cordon": "Ignore",
 		"unreachable": {"action": "OutOfService", "afterSeconds": 20}`
 	const policy = shared + `, "breaker": {"minInServicePercent": 50}, "appsAcrossNamespaces": "Warn", "nodes": {` + nodes + `,
@@ -25,7 +26,8 @@ func complete() map[string]example {
 	const limits = `"renewalThresholdPercent": {"min": 1, "max": 2}, "defaultDurationSeconds": {"min": 1, "max": 2},
 		"defaultRenewalIntervalSeconds": {"min": 1, "max": 2}, "readyGraceSeconds": {"min": 1, "max": 2},
 		"maxEvictionPercent": {"min": 1, "max": 2}, "readinessHoldSeconds": {"min": 1, "max": 2},
-		"unreachableAfterSeconds": {"min": 1, "max": 2}, "drainMaxSeconds": {"min": 1, "max": 2}`
+		"unreachableAfterSeconds": {"min": 1, "max": 2}, "drainMaxSeconds": {"min": 1, "max": 2},
+		"readinessGateMaxWaitSeconds": {"min": 1, "max": 2}`
 	const observed = `"observedGeneration": 1, "conditions": [
 		{"type": "Accepted", "status": "True", "reason": "Accepted", "message": "", "lastTransitionTime": "2026-11-29T00:00:00Z"}]`
 	return map[string]example{

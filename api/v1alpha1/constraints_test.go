@@ -36,6 +36,7 @@ func policyConstraints() []constraint {
 		between("spec.drain.maxSeconds", 1, 600),
 		between("spec.drain.loadBalancerCacheSeconds", 0, 600),
 		oneOf("spec.drain.onExistingHook", "Keep", "Replace"),
+		between("spec.readinessGate.maxWaitSeconds", 1, 3600),
 	)
 }
 
@@ -97,15 +98,15 @@ func clusterOnlyConstraints() []constraint {
 func rangeConstraints() []constraint {
 	const overrides = "spec.namespaceOverrides"
 	out := slices.Concat(
-		few(overrides+".denied", "maxItems", 6, func(n int) any {
-			return []any{"Mode", "SelfPreservation", "Leases", "Pods", "Nodes", "Drain", "Mode"}[:n]
+		few(overrides+".denied", "maxItems", 7, func(n int) any {
+			return []any{"Mode", "SelfPreservation", "Leases", "Pods", "Nodes", "Drain", "ReadinessGate", "Mode"}[:n]
 		}),
 		rule(overrides+".denied", "unique", `["Mode", "Pods"]`, `["Mode", "Mode"]`),
-		oneOf(overrides+".denied[]", "Mode", "SelfPreservation", "Leases", "Pods", "Nodes", "Drain"),
+		oneOf(overrides+".denied[]", "Mode", "SelfPreservation", "Leases", "Pods", "Nodes", "Drain", "ReadinessGate"),
 	)
 	for _, name := range []string{
 		"renewalThresholdPercent", "defaultDurationSeconds", "defaultRenewalIntervalSeconds", "readyGraceSeconds",
-		"maxEvictionPercent", "readinessHoldSeconds", "unreachableAfterSeconds", "drainMaxSeconds",
+		"maxEvictionPercent", "readinessHoldSeconds", "unreachableAfterSeconds", "drainMaxSeconds", "readinessGateMaxWaitSeconds",
 	} {
 		path := overrides + ".ranges." + name
 		out = slices.Concat(out,

@@ -2,7 +2,7 @@ package v1alpha1
 
 // NamespaceSetting is a group of fields in the policy of a namespace.
 //
-// +kubebuilder:validation:Enum=Mode;SelfPreservation;Leases;Pods;Nodes;Drain
+// +kubebuilder:validation:Enum=Mode;SelfPreservation;Leases;Pods;Nodes;Drain;ReadinessGate
 type NamespaceSetting string
 
 // Groups of fields that a namespace may have to leave alone.
@@ -13,6 +13,7 @@ const (
 	SettingPods             NamespaceSetting = "Pods"
 	SettingNodes            NamespaceSetting = "Nodes"
 	SettingDrain            NamespaceSetting = "Drain"
+	SettingReadinessGate    NamespaceSetting = "ReadinessGate"
 )
 
 // NamespaceOverrides bounds what the policies of namespaces may change. A field
@@ -22,7 +23,7 @@ type NamespaceOverrides struct {
 	// denied are the groups of fields that namespaces may not set.
 	// +optional
 	// +listType=set
-	// +kubebuilder:validation:MaxItems=6
+	// +kubebuilder:validation:MaxItems=7
 	Denied []NamespaceSetting `json:"denied,omitempty"`
 	// ranges limit the numbers that namespaces may set.
 	// +optional
@@ -56,6 +57,9 @@ type NamespaceRanges struct {
 	// drainMaxSeconds limits drain.maxSeconds.
 	// +optional
 	DrainMaxSeconds *Range `json:"drainMaxSeconds,omitempty"`
+	// readinessGateMaxWaitSeconds limits readinessGate.maxWaitSeconds.
+	// +optional
+	ReadinessGateMaxWaitSeconds *Range `json:"readinessGateMaxWaitSeconds,omitempty"`
 }
 
 // Range is a smallest and a largest value, both allowed themselves.

@@ -271,6 +271,18 @@ type Unreachable struct {
 	AfterSeconds *int32 `json:"afterSeconds,omitempty"`
 }
 
+// ReadinessGate says how long a pod waits for the registry. It takes part only
+// where a pod or namespace opts in.
+type ReadinessGate struct {
+	// maxWaitSeconds is how old a pod becomes at most before the readiness gate
+	// kureka.dev/registered is met although the pod is not listed. 1 to 3600; built
+	// in: 300, half of what a Deployment waits for progress.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600
+	MaxWaitSeconds *int32 `json:"maxWaitSeconds,omitempty"`
+}
+
 // Drain gives pods a preStop hook, so that they serve until their clients know
 // that they end. It takes part only where a pod or namespace opts in.
 type Drain struct {

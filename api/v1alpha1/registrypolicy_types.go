@@ -65,6 +65,9 @@ type RegistryPolicySpec struct {
 	// drain gives pods a preStop hook.
 	// +optional
 	Drain *Drain `json:"drain,omitempty"`
+	// readinessGate says how long pods wait for the registry.
+	// +optional
+	ReadinessGate *ReadinessGate `json:"readinessGate,omitempty"`
 	// registryClassName names the installation this policy is for; unset, every one.
 	// +optional
 	RegistryClassName RegistryClass `json:"registryClassName,omitempty"`

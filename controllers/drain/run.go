@@ -47,6 +47,8 @@ type Options struct {
 	Client   kubernetes.Interface
 	Settings Settings
 	Fetching Fetching
+	// Others answer other questions about pods that are being created, by path.
+	Others map[string]admission.Handler
 	// CertDir holds tls.crt and tls.key, which somebody else renews and has trusted.
 	// Empty: a certificate of our own making is used, and Configuration is told.
 	CertDir string
@@ -135,6 +137,9 @@ func (o *Options) handler() http.Handler {
 	mux.Handle(Path, &admission.Webhook{RecoverPanic: new(false), Handler: &injector{
 		settings: o.Settings, fetching: o.Fetching, decoder: admission.NewDecoder(scheme), log: o.Logger, done: o.Done,
 	}})
+	for path, other := range o.Others {
+		mux.Handle(path, &admission.Webhook{RecoverPanic: new(false), Handler: other})
+	}
 	return mux
 }
 

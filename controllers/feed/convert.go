@@ -38,15 +38,7 @@ func podEvidence(p *corev1.Pod) evidence.Pod {
 	if len(out.IPs) == 0 {
 		out.IPs = appendAddr(out.IPs, p.Status.PodIP)
 	}
-	for _, gate := range p.Spec.ReadinessGates {
-		switch {
-		case conditionTrue(p, gate.ConditionType):
-		case gate.ConditionType == v1alpha1.PodRegistered:
-			out.AwaitsRegistration = true
-		default:
-			out.GateUnmet = true
-		}
-	}
+	out.AwaitsRegistration, out.GateUnmet = gateEvidence(p)
 	out.Ready, out.ContainersReady = conditionTrue(p, corev1.PodReady), conditionTrue(p, corev1.ContainersReady)
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
@@ -60,6 +52,20 @@ func podEvidence(p *corev1.Pod) evidence.Pod {
 		out.Containers = append(out.Containers, containerEvidence(&p.Spec.Containers[i], p.Status.ContainerStatuses))
 	}
 	return out
+}
+
+// gateEvidence tells the readiness gate that waits for the registry from others.
+func gateEvidence(p *corev1.Pod) (awaits, unmet bool) {
+	for _, gate := range p.Spec.ReadinessGates {
+		switch {
+		case conditionTrue(p, gate.ConditionType):
+		case gate.ConditionType == v1alpha1.PodRegistered:
+			awaits = true
+		default:
+			unmet = true
+		}
+	}
+	return awaits, unmet
 }
 
 // version reads the resource version, which the API server lets grow with every

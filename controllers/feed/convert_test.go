@@ -107,3 +107,39 @@ func TestEndpointsThatReferToNoPodSayNothing(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+func TestTheGateThatWaitsForTheRegistryIsToldApart(t *testing.T) {
+	gates := func(kinds ...corev1.PodConditionType) (out []corev1.PodReadinessGate) {
+		for _, k := range kinds {
+			out = append(out, corev1.PodReadinessGate{ConditionType: k})
+		}
+		return out
+	}
+	met := func(kinds ...corev1.PodConditionType) (out []corev1.PodCondition) {
+		for _, k := range kinds {
+			out = append(out, corev1.PodCondition{Type: k, Status: corev1.ConditionTrue})
+		}
+		return out
+	}
+	const ours, theirs = "kureka.dev/registered", "example.com/open"
+	tests := map[string]struct {
+		gates         []corev1.PodReadinessGate
+		met           []corev1.PodCondition
+		awaits, unmet bool
+	}{
+		"none":              {},
+		"neither is met":    {gates: gates(ours, theirs), awaits: true, unmet: true},
+		"ours is met":       {gates: gates(ours, theirs), met: met(ours), unmet: true},
+		"the other is met":  {gates: gates(theirs, ours), met: met(theirs), awaits: true},
+		"both are met":      {gates: gates(ours, theirs), met: met(ours, theirs)},
+		"only ours, and is": {gates: gates(ours), met: met(ours)},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := podEvidence(&corev1.Pod{Spec: corev1.PodSpec{ReadinessGates: tc.gates}, Status: corev1.PodStatus{Conditions: tc.met}})
+			if got.AwaitsRegistration != tc.awaits || got.GateUnmet != tc.unmet {
+				t.Errorf("awaits %v, unmet %v", got.AwaitsRegistration, got.GateUnmet)
+			}
+		})
+	}
+}

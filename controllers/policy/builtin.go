@@ -53,6 +53,7 @@ func builtIn() *v1alpha1.Policy {
 			LoadBalancerCacheSeconds: new(int32(35)),
 			OnExistingHook:           v1alpha1.KeepHook,
 		},
+		ReadinessGate: &v1alpha1.ReadinessGate{MaxWaitSeconds: new(int32(300))},
 	}
 }
 
@@ -70,6 +71,7 @@ func withGroups(p *v1alpha1.Policy) *v1alpha1.Policy {
 	ensure(&p.Nodes.Unreachable)
 	ensure(&p.Breaker)
 	ensure(&p.Drain)
+	ensure(&p.ReadinessGate)
 	return p
 }
 
@@ -84,6 +86,7 @@ func ensure[T any](group **T) {
 func ofNamespace(s *v1alpha1.RegistryPolicySpec) *v1alpha1.Policy {
 	p := &v1alpha1.Policy{
 		Mode: s.Mode, SelfPreservation: s.SelfPreservation, Leases: s.Leases, Pods: s.Pods, Drain: s.Drain,
+		ReadinessGate: s.ReadinessGate,
 	}
 	if s.Nodes != nil {
 		p.Nodes = &v1alpha1.ClusterNodes{Nodes: *s.Nodes}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -12,6 +13,7 @@ import (
 // safe for concurrent use.
 type Effective struct {
 	mu       sync.RWMutex
+	read     bool // since the start
 	fallback v1alpha1.Policy
 	own      map[string]v1alpha1.Policy
 }
@@ -27,10 +29,24 @@ func NewEffective() *Effective {
 func (e *Effective) Drain(namespace string) v1alpha1.Drain {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
+	return *e.of(namespace).Drain
+}
+
+// MaxWait returns how old a pod of a namespace becomes before it waits for the
+// registry no longer. It is only what is built in, read false, until policies have
+// been read.
+func (e *Effective) MaxWait(namespace string) (wait time.Duration, read bool) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return seconds(e.of(namespace).ReadinessGate.MaxWaitSeconds, 0), e.read
+}
+
+// of returns the policy of a namespace; the caller holds the lock.
+func (e *Effective) of(namespace string) *v1alpha1.Policy {
 	if p, ok := e.own[namespace]; ok {
-		return *p.Drain
+		return &p
 	}
-	return *e.fallback.Drain
+	return &e.fallback
 }
 
 func (e *Effective) set(fallback v1alpha1.Policy, decisions map[types.NamespacedName]decision) {
@@ -45,5 +61,5 @@ func (e *Effective) set(fallback v1alpha1.Policy, decisions map[types.Namespaced
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.fallback, e.own = fallback, own
+	e.fallback, e.own, e.read = fallback, own, true
 }

@@ -45,6 +45,7 @@ func examples() map[string]example {
 		"drain.maxSeconds":                         {`90`, `60`, `30`, `0`},
 		"drain.loadBalancerCacheSeconds":           {`35`, `0`, `10`, `601`},
 		"drain.onExistingHook":                     {`"Keep"`, `"Replace"`, `"Keep"`, `"Wrong"`},
+		"readinessGate.maxWaitSeconds":             {`300`, `120`, `60`, `0`},
 	}
 }
 

@@ -30,7 +30,7 @@ func fields() []field {
 	return slices.Concat(
 		[]field{word("mode", v1alpha1.SettingMode, func(p *v1alpha1.Policy) *v1alpha1.PolicyMode { return &p.Mode },
 			v1alpha1.Enforce, v1alpha1.Observe)},
-		selfPreservationFields(), leaseFields(), podFields(), nodeFields(), clusterFields(), drainFields(),
+		selfPreservationFields(), leaseFields(), podFields(), nodeFields(), clusterFields(), drainFields(), gateFields(),
 	)
 }
 
@@ -124,6 +124,14 @@ func drainFields() []field {
 			func(p *v1alpha1.Policy) **int32 { return &p.Drain.LoadBalancerCacheSeconds }),
 		word("drain.onExistingHook", group, func(p *v1alpha1.Policy) *v1alpha1.ExistingHook { return &p.Drain.OnExistingHook },
 			v1alpha1.KeepHook, v1alpha1.ReplaceHook),
+	}
+}
+
+func gateFields() []field {
+	return []field{
+		number("readinessGate.maxWaitSeconds", v1alpha1.SettingReadinessGate, 1, 3600,
+			func(p *v1alpha1.Policy) **int32 { return &p.ReadinessGate.MaxWaitSeconds }).
+			within(func(r *v1alpha1.NamespaceRanges) *v1alpha1.Range { return r.ReadinessGateMaxWaitSeconds }),
 	}
 }
 

@@ -102,6 +102,7 @@ func TestANumberOutsideTheClustersRangeCountsAsUnset(t *testing.T) {
 		"readinessHoldSeconds":          "pods.readinessHoldSeconds",
 		"unreachableAfterSeconds":       "nodes.unreachable.afterSeconds",
 		"drainMaxSeconds":               "drain.maxSeconds",
+		"readinessGateMaxWaitSeconds":   "readinessGate.maxWaitSeconds",
 	} {
 		t.Run(limit, func(t *testing.T) {
 			e := examples()[path]

@@ -137,10 +137,13 @@ func (a *App) assemble(ctx context.Context) error {
 	if err := a.equip(); err != nil {
 		return err
 	}
-	if a.watch != nil {
-		return a.watch.listenForDrain(ctx, a)
+	if a.watch == nil {
+		return nil
 	}
-	return nil
+	if err := a.watch.listenForDrain(ctx, a); err != nil {
+		return err
+	}
+	return a.watch.gatePods(a)
 }
 
 // changed is told of every verdict, with the cluster's lock held: a slow log must

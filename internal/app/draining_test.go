@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/kureka/kureka/controllers/readiness"
 	"github.com/kureka/kureka/test/rig/controlplane"
 )
 
@@ -57,6 +58,9 @@ func TestTheManagerServesTheWebhookAndHasItsCertificateTrusted(t *testing.T) {
 	}
 	if err := conn.Close(); err != nil {
 		t.Error(err)
+	}
+	if a.watch.drain.Others[readiness.Path] == nil {
+		t.Error("nobody gives pods their readiness gate")
 	}
 	if _, body := ask(t, a.servers[1].l.Addr(), http.MethodGet, "/metrics", ""); !strings.Contains(body, `kureka_drain_pods_total{outcome="injected"} 0`) {
 		t.Error("the metrics lack the pods that were injected")

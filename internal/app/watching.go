@@ -19,6 +19,7 @@ import (
 	"github.com/kureka/kureka/controllers"
 	"github.com/kureka/kureka/controllers/drain"
 	"github.com/kureka/kureka/controllers/policy"
+	"github.com/kureka/kureka/controllers/readiness"
 	"github.com/kureka/kureka/controllers/registration"
 	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/internal/dashboard"
@@ -44,6 +45,7 @@ type watching struct {
 	policy  policy.Options
 	drain   *drain.Options // nil without a webhook
 	offers  registration.Options
+	release readiness.Options
 	metrics *watchMetrics
 	deaf    chan struct{}        // the policies are to be read anew
 	served  func(last time.Time) // told when the registry was last served before this start
@@ -74,6 +76,7 @@ func newWatching(a *App) (*watching, error) {
 		Target: a.cluster, Namespaces: a.opts.WatchNamespaces, Class: a.opts.RegistryClass,
 		Clock: time.Now, Logger: a.log.WithName("registration"),
 	}
+	w.release = w.releaseOptions(a)
 	w.metrics.registerDropped(a.metrics, w.events.Dropped)
 	w.watcher = controllers.NewWatcher(controllers.Options{
 		Client: client, Cluster: a.cluster, Namespaces: a.opts.WatchNamespaces, Canary: w.canary,
@@ -158,6 +161,7 @@ func (w *watching) run(ctx context.Context) {
 	})
 	wg.Go(func() { w.events.Run(ctx) })
 	wg.Go(func() { w.runDrain(ctx) })
+	wg.Go(func() { readiness.Run(ctx, w.release) })
 	wg.Go(func() { w.watcher.Run(ctx, aged) })
 	wg.Go(func() { w.readResources(ctx) })
 	wg.Wait()

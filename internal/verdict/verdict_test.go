@@ -506,3 +506,17 @@ func TestReadinessIsHeldForAsLongAsThePolicySays(t *testing.T) {
 		})
 	}
 }
+
+// A pod that waits for the registry is not ready with ready containers, as one is
+// whose node was given up. It says nothing about its node.
+func TestAPodThatAwaitsItsRegistrationIsNotInferredUnready(t *testing.T) {
+	pod := evidence.Pod{UID: "u", ContainersReady: true}
+	in := verdict.Input{Now: noon, Policy: policy(func(*verdict.Policy) {}), Pod: &pod, Silence: confirmed, Seen: noon}
+	if got := verdict.Decide(in); got.Reason != "PodInferredNotReady" {
+		t.Errorf("without the gate: %+v", got)
+	}
+	pod.AwaitsRegistration = true
+	if got := verdict.Decide(in); got.Class != verdict.None {
+		t.Errorf("with the gate: %+v", got)
+	}
+}

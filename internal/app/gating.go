@@ -1,0 +1,46 @@
+package app
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/kureka/kureka/api/v1alpha1"
+	"github.com/kureka/kureka/controllers/readiness"
+)
+
+// releaseOptions has pods that wait for the registry released.
+func (w *watching) releaseOptions(a *App) readiness.Options {
+	released := promauto.With(a.metrics).NewCounterVec(prometheus.CounterOpts{
+		Name: "kureka_readiness_gate_released_total",
+		Help: "Pods whose readiness gate was met, by reason: Registered or WaitedLongEnough.",
+	}, []string{"reason"})
+	for _, reason := range []string{v1alpha1.ReasonRegistered, v1alpha1.ReasonWaitedLongEnough} {
+		released.WithLabelValues(reason)
+	}
+	promauto.With(a.metrics).NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "kureka_readiness_gate_waiting",
+		Help: "Pods that wait until they are listed.",
+	}, func() float64 { return float64(len(a.cluster.Awaiting())) })
+	return readiness.Options{
+		Target: a.cluster, Client: w.client, MaxWait: w.policy.Effective.MaxWait, Listing: a.gate.Open,
+		Clock: time.Now, Logger: a.log.WithName("readiness"),
+		Done: func(reason string) { released.WithLabelValues(reason).Inc() },
+	}
+}
+
+// gatePods has the webhook, if there is one, give pods their readiness gate.
+func (w *watching) gatePods(a *App) error {
+	if w.drain == nil {
+		return nil
+	}
+	handler, err := readiness.NewInjector(a.log.WithName("readiness"))
+	if err != nil {
+		return fmt.Errorf("making the readiness gate's webhook: %w", err)
+	}
+	w.drain.Others = map[string]admission.Handler{readiness.Path: handler}
+	return nil
+}
