@@ -13,7 +13,7 @@ import (
 
 // policyPatience is how long the policies have to be read, once a pod is older than
 // the bound that is built in, before that bound is used.
-const policyPatience = 2 * time.Second
+const policyPatience = 1500 * time.Millisecond
 
 // writeAgain is how long a condition that was written, or could not be, has to show
 // up in the view before it is written again.
