@@ -131,14 +131,14 @@ func (c *Cluster) Checkpoint(now time.Time) *Checkpoint {
 	for name, p := range c.policies {
 		cp.Policies.Namespaces[name] = SavedPolicy(*p)
 	}
-	nodes := map[*node]bool{}
+	cp.Pods = make([]SavedPod, 0, min(len(c.pods), len(c.insts)))
 	for _, p := range c.pods {
-		if !c.worthSaving(p) {
-			continue
+		if c.worthSaving(p) {
+			cp.Pods = append(cp.Pods, p.saved())
 		}
-		cp.Pods = append(cp.Pods, p.saved())
-		if n := c.nodes[p.Node]; n != nil && !nodes[n] {
-			nodes[n] = true
+	}
+	for _, n := range c.nodes {
+		if c.carriesAny(n) {
 			cp.Nodes = append(cp.Nodes, n.saved())
 		}
 	}
@@ -168,6 +168,16 @@ func (c *Cluster) worthSaving(p *pod) bool {
 	}
 	_, fenced := c.reg.FencedSince(p.UID)
 	return fenced
+}
+
+// carriesAny reports whether a pod of the node is saved.
+func (c *Cluster) carriesAny(n *node) bool {
+	for p := range n.pods {
+		if c.worthSaving(p) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *pod) saved() SavedPod {

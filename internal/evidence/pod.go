@@ -29,47 +29,47 @@ type Pod struct {
 	// Hostname and Subdomain are what the pod's spec says, empty if it says nothing.
 	Hostname, Subdomain string `json:",omitzero"`
 	// Owner is the UID of the controller that made the pod, empty if there is none.
-	Owner string
+	Owner string `json:",omitzero"`
 	// Node is the name of the pod's node, empty while it is not scheduled.
-	Node        string
-	IPs         []netip.Addr
-	HostNetwork bool
-	Created     time.Time
-	Phase       Phase
-	Ready       bool
+	Node        string       `json:",omitzero"`
+	IPs         []netip.Addr `json:",omitzero"`
+	HostNetwork bool         `json:",omitzero"`
+	Created     time.Time    `json:",omitzero"`
+	Phase       Phase        `json:",omitzero"`
+	Ready       bool         `json:",omitzero"`
 	// ContainersReady is the kubelet's condition of that name, GateUnmet says that
 	// a readiness gate of the pod is not met, other than that of the next field.
-	ContainersReady, GateUnmet bool
+	ContainersReady, GateUnmet bool `json:",omitzero"`
 	// AwaitsRegistration says that the readiness gate that waits for the registry is
 	// not met.
 	AwaitsRegistration bool `json:",omitzero"`
 	// Deleting says that the pod has a deletion timestamp.
-	Deleting bool
+	Deleting bool `json:",omitzero"`
 	// Forced says that its deletion leaves no grace period: the object goes at once
 	// and nobody waits for the process.
-	Forced bool
+	Forced bool `json:",omitzero"`
 	// Disruption is the reason of the condition DisruptionTarget while it is True.
-	Disruption string
-	Containers []Container
+	Disruption string      `json:",omitzero"`
+	Containers []Container `json:",omitzero"`
 }
 
 // Container is one ordinary container of a pod and its last reported state.
 // Init containers and native sidecars are not the business of any rule.
 type Container struct {
-	Name  string
-	Ports []uint16
+	Name  string   `json:",omitzero"`
+	Ports []uint16 `json:",omitzero"`
 	// PortNames are the names of the Ports, empty where there is none; nil if no port
 	// has one.
 	PortNames []string `json:",omitzero"`
 	// ID is the runtime's id of the current incarnation, empty before the first.
-	ID      string
-	Running bool
+	ID      string `json:",omitzero"`
+	Running bool   `json:",omitzero"`
 	// Ended says that an incarnation is known to have ended, this one or the one
 	// before.
 	Ended bool `json:",omitzero"`
 	// Finished is when the previous incarnation ended, by the node's clock and in
 	// whole seconds; zero when there was none.
-	Finished time.Time
+	Finished time.Time `json:",omitzero"`
 }
 
 // WorksForKubelet reports whether the kubelet has nothing against the pod: it is

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"hash"
 	"time"
 )
 
@@ -49,43 +48,37 @@ func (v Version) compare(o Version) int {
 
 // contentHash is a stable digest of everything a client said in a record.
 func contentHash(r *Record) uint64 {
-	h := sha256.New()
+	b := make([]byte, 0, 1<<10) // on the stack, with room for a usual record
 	for _, s := range []string{
 		r.App, r.ID, r.HostName, r.IPAddr, r.VIP, r.SecureVIP, r.DataCenter.Name, r.AppGroup, r.SID, r.ASG,
 		r.HomePageURL, r.StatusPageURL, r.HealthCheckURL, r.SecureHealthURL, r.From,
 	} {
-		writeString(h, s)
+		b = appendString(b, s)
 	}
-	writePairs(h, r.Metadata)
-	writePairs(h, r.DataCenter.Metadata)
+	b = appendPairs(b, r.Metadata)
+	b = appendPairs(b, r.DataCenter.Metadata)
 	for _, n := range []int64{
 		int64(r.Port.Number), flag(r.Port.Enabled), int64(r.SecurePort.Number), flag(r.SecurePort.Enabled),
 		int64(r.CountryID), int64(r.Status), r.Dirty,
 		int64(r.RenewalInterval), int64(r.LeaseDuration),
 	} {
-		writeInt(h, n)
+		b = appendInt(b, n)
 	}
-	return binary.BigEndian.Uint64(h.Sum(nil))
+	sum := sha256.Sum256(b)
+	return binary.BigEndian.Uint64(sum[:])
 }
 
-func writePairs(h hash.Hash, pairs []Pair) {
-	writeInt(h, int64(len(pairs)))
+func appendPairs(b []byte, pairs []Pair) []byte {
+	b = appendInt(b, int64(len(pairs)))
 	for _, p := range pairs {
-		writeString(h, p.Key)
-		writeString(h, p.Value)
+		b = appendString(appendString(b, p.Key), p.Value)
 	}
+	return b
 }
 
-func writeString(h hash.Hash, s string) {
-	writeInt(h, int64(len(s)))
-	h.Write([]byte(s))
-}
+func appendString(b []byte, s string) []byte { return append(appendInt(b, int64(len(s))), s...) }
 
-func writeInt(h hash.Hash, n int64) {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(n))
-	h.Write(b[:])
-}
+func appendInt(b []byte, n int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(n)) }
 
 func flag(b bool) int64 {
 	if b {
