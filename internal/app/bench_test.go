@@ -60,7 +60,7 @@ func BenchmarkHeartbeats(b *testing.B) {
 		"savingAlways": func(k *keeper) func(context.Context) {
 			return func(ctx context.Context) {
 				for ctx.Err() == nil {
-					k.save()
+					k.save(k.file.SaveGently)
 				}
 			}
 		},
@@ -161,7 +161,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 	crowd(b, a)
 	a.gate.Loaded()
-	a.keeper.save()
+	a.keeper.save(a.keeper.file.Save)
 	a.close()
 	info, err := os.Stat(path)
 	if err != nil {

@@ -181,7 +181,7 @@ func TestNothingIsSavedWhileListsAreRefused(t *testing.T) {
 func TestAStaleSnapshotIsSetAside(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	k := newKeeper(t, path, gate.New(time.Now(), 0))
-	k.save()
+	k.save(k.file.Save)
 	now := time.Now()
 	k.failed(now, syscall.ENOSPC)
 	k.failed(now.Add(snapshotStale/2), syscall.ENOSPC)
@@ -192,7 +192,7 @@ func TestAStaleSnapshotIsSetAside(t *testing.T) {
 	if _, err := k.file.Load(); !errors.Is(err, snapshotfile.ErrNone) {
 		t.Errorf("a start would find %v", err)
 	}
-	k.save()
+	k.save(k.file.Save)
 	if _, err := k.file.Load(); err != nil || !k.failing.IsZero() || k.aside {
 		t.Errorf("when it works again: %v", err)
 	}
@@ -208,7 +208,7 @@ func TestAStaleSnapshotThatCannotBeSetAsideIsTriedAgain(t *testing.T) {
 	var log safeBuffer
 	k := newKeeper(t, path, gate.New(time.Now(), 0))
 	k.log = logr.FromSlogHandler(slog.NewJSONHandler(&log, nil))
-	k.save()
+	k.save(k.file.Save)
 	now := time.Now()
 	for range 3 {
 		k.failed(now, syscall.EROFS)
