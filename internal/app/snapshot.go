@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -31,6 +32,10 @@ const (
 	// snapshotStale is how old the last snapshot may become by failures. After that
 	// no start may believe it: whoever came since would be missing.
 	snapshotStale = time.Minute
+	// startGCPercent lets the heap grow while a snapshot is loaded: nearly everything
+	// that is made then stays, so collecting early is work for nothing. GOMEMLIMIT
+	// still bounds it.
+	startGCPercent = 400
 	// outdatedAfter is how much later than the snapshot somebody must have renewed the
 	// canary for the snapshot to be somebody else's past.
 	outdatedAfter = 2 * time.Minute
@@ -182,6 +187,7 @@ func (a *App) load(fixed time.Duration) {
 		a.begin(time.Now(), fixed)
 		return
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(startGCPercent))
 	log := a.log.WithName("snapshot")
 	file := snapshotfile.New(a.opts.SnapshotFile)
 	problem := file.Prepare()

@@ -138,7 +138,7 @@ func (f *File) Save(cp *cluster.Checkpoint) (size int64, err error) {
 // SaveGently is Save that rests for as long as it works, in short turns, so that
 // whoever else wants the processor gets it. It takes twice as long.
 func (f *File) SaveGently(cp *cluster.Checkpoint) (size int64, err error) {
-	return f.save(cp, time.Sleep)
+	return f.save(cp, func(d time.Duration) { <-time.After(d) })
 }
 
 func (f *File) save(cp *cluster.Checkpoint, rest func(time.Duration)) (size int64, err error) {
