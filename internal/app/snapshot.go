@@ -69,7 +69,7 @@ func newSnapshotMetrics(reg prometheus.Registerer) *snapshotMetrics {
 			Name: "kureka_snapshot_saved_timestamp_seconds", Help: "When the last snapshot was saved, in Unix time; 0 before the first.",
 		}),
 		took: auto.NewGauge(prometheus.GaugeOpts{
-			Name: "kureka_snapshot_save_seconds", Help: "How long it took to save the last snapshot.",
+			Name: "kureka_snapshot_save_seconds", Help: "How long it took to save the last snapshot, with its rests.",
 		}),
 		size: auto.NewGauge(prometheus.GaugeOpts{
 			Name: "kureka_snapshot_bytes", Help: "Size of the last snapshot.",
