@@ -84,8 +84,8 @@ func (c *Cluster) speaker(in *instance) (*pod, string) {
 // PodAt returns the namespace and name of the pod that alone sends from an address,
 // divided by a slash, "" if there is none.
 func (c *Cluster) PodAt(src netip.Addr) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.mu.RLock()
+	defer c.mu.RUnlock()
 	p := c.sender(src)
 	if p == nil || p.proven {
 		return ""
