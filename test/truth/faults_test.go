@@ -56,6 +56,14 @@ var faults = map[string]func(*world, fault){
 	"relist":           relist,
 }
 
+func (f fault) happens(w *world) {
+	do := faults[f.kind]
+	if do == nil {
+		do = coincidences[f.kind]
+	}
+	do(w, f)
+}
+
 func (w *world) someNode(f fault) *node { return w.order[f.target%len(w.order)] }
 
 func onPod(w *world, f fault, do func(*pod)) {
@@ -324,7 +332,7 @@ func hang(w *world, f fault) {
 
 // flap fails the readiness probes of a workload.
 func flap(w *world, f fault) {
-	load := w.loads[f.target%len(w.loads)]
+	load := w.someLoad(f)
 	set := func(unready bool) {
 		for _, p := range w.pods {
 			if p.load == load && !p.ended && p.proc != nil {
@@ -350,14 +358,7 @@ func massacre(w *world, f fault) {
 }
 
 func rollout(w *world, f fault) {
-	load := w.loads[f.target%len(w.loads)]
-	var old []*pod
-	for _, o := range w.api.pods.sorted() {
-		if p := w.pod(string(o.UID)); p.load == load {
-			old = append(old, p)
-		}
-	}
-	for i, p := range old {
+	for i, p := range w.podsOf(w.someLoad(f)) {
 		w.after(time.Duration(i)*12*time.Second, func() { p.remove(false) })
 	}
 }
@@ -385,6 +386,7 @@ func pause(w *world, f fault) {
 }
 
 func stepClock(w *world, f fault) {
+	w.stepped = true
 	w.op.stepped += []time.Duration{time.Hour, -time.Hour, 30 * time.Second, -30 * time.Second}[f.amount%4]
 }
 

@@ -103,7 +103,7 @@ func (op *operator) start(stepped time.Duration) {
 	w.every(200*time.Millisecond, 5*time.Second, func() bool { return op.unlessPaused(op.renewCanary) })
 	w.every(500*time.Millisecond, time.Second, func() bool {
 		if op.running && !op.connected && !op.paused() && op.reachesAPI() {
-			op.connect(w.plan.relistAge)
+			op.connect(max(w.plan.relistAge, w.listAge))
 		}
 		return op.running
 	})
@@ -241,14 +241,21 @@ func (op *operator) deliverNode(change written[*corev1.Node]) {
 		op.feed.NodeGone(change.obj)
 		return
 	}
+	op.noteReasons(change.obj.Name) // one that ends now counted until now
 	op.seeNode(change.obj)
-	for _, c := range op.w.clients {
-		if c.node != nil && c.node.name == change.obj.Name {
-			op.w.excuse(c) // notes what may remove its record, if only for a moment
-		}
-	}
+	op.noteReasons(change.obj.Name)
 	op.feed.NodeSeen(change.obj)
 	op.w.check()
+}
+
+// noteReasons notes what may remove the records of a node's clients, if only for a
+// moment.
+func (op *operator) noteReasons(node string) {
+	for _, c := range op.w.clients {
+		if c.node != nil && c.node.name == node {
+			op.w.excuse(c)
+		}
+	}
 }
 
 func (op *operator) deliverPod(change written[*corev1.Pod]) {
@@ -334,7 +341,7 @@ func (op *operator) connect(age time.Duration) {
 		op.deliver()
 		return
 	}
-	op.w.expired = false
+	op.w.expired, op.w.listAge = false, 0
 	at := op.w.now - age
 	v.next.nodes, v.next.pods = a.nodes.upTo(at), a.pods.upTo(at)
 	v.next.leases, v.next.canary = a.leases.upTo(at), a.canary.upTo(at)

@@ -56,8 +56,24 @@ func randomPlan(seed uint64) *plan {
 	for range 1 + d.IntN(12) {
 		p.faults = append(p.faults, randomFault(d, pick(d, kinds)))
 	}
+	p.coincide()
 	slices.SortStableFunc(p.faults, func(a, b fault) int { return int(a.at - b.at) })
 	return p
+}
+
+// coincide adds a coincidence to some histories, by dice of its own: with more of
+// them the other histories stay what they were.
+func (p *plan) coincide() {
+	d := newDice(p.seed, "coincidence")
+	if d.chance(75) {
+		return
+	}
+	f := randomFault(d, pick(d, slices.Sorted(maps.Keys(coincidences))))
+	f.at = min(f.at, 2*time.Minute)
+	if d.chance(50) { // and hardly anything else
+		p.faults = p.faults[:min(len(p.faults), 1)]
+	}
+	p.faults = append(p.faults, f)
 }
 
 func randomLoad(d dice, i int) workload {

@@ -28,6 +28,8 @@ type world struct {
 
 	cutWatch, cutClients int // reasons why
 	expired              bool
+	listAge              time.Duration // of the next list, where the plan's lists are younger
+	stepped              bool          // the operator's wall clock was, at any time
 	listsFrom            time.Time
 	troubles             []trouble
 	fetchers             []*fetcher
@@ -64,7 +66,7 @@ func play(p *plan, record bool) *world {
 	}
 	w.fetchers = []*fetcher{newFetcher(w, 0), newFetcher(w, 1)}
 	for _, f := range p.faults {
-		w.after(f.at, func() { faults[f.kind](w, f) })
+		w.after(f.at, func() { f.happens(w) })
 	}
 	for w.failure == "" && w.now < p.end {
 		w.runUntil(min(p.end, w.now+time.Second))

@@ -1,0 +1,103 @@
+package truth
+
+import "time"
+
+// coincidences is what chance alone would hardly bring together, though it happens:
+// each is several faults, timed so that the second meets what the first has left.
+var coincidences = map[string]func(*world, fault){
+	"vouched for too long":  vouchTooLong,
+	"a node from the past":  listRecovered,
+	"a workload hangs":      hangWorkload,
+	"the rest leaves":       leaveTheHung,
+	"ended unseen":          endUnseen,
+	"address of the living": reuseEarly,
+}
+
+// vouchFor has somebody swear wrongly that a node that cannot be reached is down,
+// until its processes are taken for dead, but not long enough for its pods to be
+// evicted. It returns how long the node is cut off.
+func vouchFor(w *world, f fault) time.Duration {
+	n, lasts := w.someNode(f), 85*time.Second+f.lasts%(20*time.Second)
+	w.isolate(n, lasts, f.amount)
+	w.after(70*time.Second, func() { n.taint(taintOut) })
+	return lasts
+}
+
+// vouchTooLong deletes the object of a node that is back and Ready before what was
+// sworn about it is taken back.
+func vouchTooLong(w *world, f fault) {
+	n, back := w.someNode(f), vouchFor(w, f)
+	w.after(back+45*time.Second, func() { deleteNode(w, f) })
+	w.after(back+75*time.Second, func() { n.untaint(taintOut) })
+}
+
+// listRecovered lists the nodes as they were before one of them came back.
+func listRecovered(w *world, f fault) {
+	n, back := w.someNode(f), vouchFor(w, f)
+	w.after(back+20*time.Second, func() { n.untaint(taintOut) })
+	w.after(back+60*time.Second, func() {
+		w.listAge = 65 * time.Second
+		relist(w, f)
+	})
+}
+
+// hangs are long enough for leases of pods that are Ready to expire.
+const hangs = 200 * time.Second
+
+// hangWorkload has all processes of a workload wait for the same thing.
+func hangWorkload(w *world, f fault) {
+	w.hangPods(w.podsOf(w.someLoad(f)), hangs+f.lasts/4)
+}
+
+// leaveTheHung has half of a workload hang, and then the other half, which is at
+// work, told to leave.
+func leaveTheHung(w *world, f fault) {
+	there := w.podsOf(w.someLoad(f))
+	half := (len(there) + 1) / 2
+	w.hangPods(there[:half], hangs+40*time.Second)
+	w.after(hangs+20*time.Second, func() {
+		for _, p := range there[half:] {
+			p.remove(f.amount%4 == 0)
+		}
+	})
+}
+
+func (w *world) hangPods(pods []*pod, lasts time.Duration) {
+	for _, p := range pods {
+		if proc := p.proc; proc != nil {
+			proc.hangs++
+			w.after(lasts, func() { proc.hangs-- })
+		}
+	}
+}
+
+// endUnseen ends a pod's work, whose object stays, and cuts the watch before the next
+// pod with its address is shown.
+func endUnseen(w *world, f fault) {
+	complete := func(p *pod) { p.complete() }
+	onPod(w, f, complete)
+	f.lasts = max(f.lasts, 40*time.Second)
+	w.after(time.Duration(f.amount)*20*time.Millisecond, func() { cutWatch(w, f) })
+}
+
+// reuseEarly gives away the address of a pod whose kubelet cannot tell that it has
+// another one by now.
+func reuseEarly(w *world, f fault) {
+	f.amount, f.lasts = f.amount|1, max(f.lasts, 45*time.Second)
+	rebuild(w, f)
+	f.target++
+	onPod(w, f, func(p *pod) { p.remove(false) })
+}
+
+func (w *world) someLoad(f fault) *workload { return w.loads[f.target%len(w.loads)] }
+
+// podsOf is the pods of a workload that exist, by name.
+func (w *world) podsOf(load *workload) []*pod {
+	var out []*pod
+	for _, o := range w.api.pods.sorted() {
+		if p := w.pod(string(o.UID)); p.load == load {
+			out = append(out, p)
+		}
+	}
+	return out
+}
