@@ -20,6 +20,7 @@ func (w *world) check() {
 	for i := range op.cluster.Snapshot().All() {
 		apps[i.App] = append(apps[i.App], i)
 		w.checkBinding(i)
+		w.checkMark(i)
 		w.checkDead(i)
 	}
 	for _, app := range slices.Sorted(maps.Keys(apps)) {
@@ -115,9 +116,37 @@ func (w *world) checkBinding(i *registry.Instance) {
 	c.misplaced = true
 }
 
+// checkMark looks whether somebody who lives and whom the network keeps away is out
+// because it is silent: only others of its node tell the one from the other, or, if
+// there are none, most others.
+func (w *world) checkMark(i *registry.Instance) {
+	c := w.speaker(i)
+	if i.Verdict.Reason != registry.ReasonHeldExpired || c == nil || !c.proc.works() || c.misplaced {
+		return
+	}
+	alone, others, heard := true, 0, 0
+	for _, o := range w.clients {
+		if o == c || w.op.cluster.Snapshot().Get(o.key) == nil {
+			continue
+		}
+		alone = alone && o.node != c.node
+		others++
+		if o.heard > c.heard+leaseDuration {
+			heard++
+			if o.node == c.node {
+				return
+			}
+		}
+	}
+	if !alone || 2*heard < others {
+		w.wants(i.Key(), "UP", "of %s is out for its silence, and nobody on its node has been heard since", c.proc.id)
+	}
+}
+
 // mayConfuse reports whether the operator cannot tell a client from one of another
 // pod: an address and a port are all that is told, and the workload is the same; or
-// its own pod has not been shown, so another one has its address.
+// its own pod has not been shown, so another one has its address. One that was made
+// after the client had spoken is no such pod, unless it goes by the same name.
 func (w *world) mayConfuse(c *client, with *pod) bool {
 	if !c.source.IsValid() && !c.load.named && with.load == c.load {
 		return true
@@ -127,7 +156,10 @@ func (w *world) mayConfuse(c *client, with *pod) bool {
 		return false
 	}
 	seen := w.op.view.pods[c.uid].obj
-	return seen == nil || container(seen) != c.proc.id || p.told.IsValid() && p.placed != w.op
+	if seen == nil {
+		return w.stepped || c.names(with) || with.created <= c.registered+time.Second
+	}
+	return  container(seen) != c.proc.id || p.told.IsValid() && p.placed != w.op
 }
 
 // checkDead looks whether somebody is listed who is known to be dead.

@@ -3,6 +3,7 @@ package truth
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/kureka/kureka/internal/registry"
@@ -32,6 +33,7 @@ type client struct {
 	// What the model remembers of it.
 	heard      time.Duration // when the operator last handled a request of it, -1 never
 	registered time.Duration // when its last registration was handled, -1 never
+	told       time.Duration // when the operator last handled a registration of it, whatever the answer; -1 never
 	asked      time.Duration // when the operator last handled anything of it, whatever the answer; -1 never
 	lost       time.Duration // when its record last had a reason to be removed; -1 if that is over
 	placed     *operator     // which has been shown the pod with the address while it was registered
@@ -45,7 +47,7 @@ type client struct {
 func newClient(w *world, proc *process) *client {
 	p := proc.pod
 	c := &client{
-		w: w, proc: proc, node: p.node, load: p.load, uid: p.uid, heard: -1, registered: -1, outage: -1, doubted: -1, asked: -1, lost: -1,
+		w: w, proc: proc, node: p.node, load: p.load, uid: p.uid, heard: -1, registered: -1, outage: -1, doubted: -1, told: -1, asked: -1, lost: -1,
 		dice: newDice(w.plan.seed, "client "+proc.id), delay: p.load.interval,
 	}
 	c.graceful = p.load.graceful
@@ -70,7 +72,7 @@ func newClient(w *world, proc *process) *client {
 func newOutside(w *world, load *workload, i int, ip netip.Addr) *client {
 	proc := &process{id: fmt.Sprintf("vm%d", i), alive: true}
 	c := &client{
-		w: w, proc: proc, load: load, heard: -1, registered: -1, outage: -1, doubted: -1, asked: -1, lost: -1,
+		w: w, proc: proc, load: load, heard: -1, registered: -1, outage: -1, doubted: -1, told: -1, asked: -1, lost: -1,
 		dice: newDice(w.plan.seed, proc.id), delay: load.interval, graceful: true,
 	}
 	if !load.proxied {
@@ -81,6 +83,9 @@ func newOutside(w *world, load *workload, i int, ip netip.Addr) *client {
 	c.boot()
 	return c
 }
+
+// names reports whether what the client says contains the name of a pod.
+func (c *client) names(p *pod) bool { return strings.Contains(c.rec.HostName, p.name) }
 
 func (c *client) introduce(host, id, ip string) {
 	c.rec = registry.Record{

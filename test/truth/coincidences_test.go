@@ -71,13 +71,17 @@ func (w *world) hangPods(pods []*pod, lasts time.Duration) {
 	}
 }
 
-// endUnseen ends a pod's work, whose object stays, and cuts the watch before the next
-// pod with its address is shown.
+// endUnseen starts an operator after a pod has ended, whose object stays, and cuts
+// its watch before there is room for the next pod, which gets the address.
 func endUnseen(w *world, f fault) {
-	complete := func(p *pod) { p.complete() }
-	onPod(w, f, complete)
-	f.lasts = max(f.lasts, 40*time.Second)
-	w.after(time.Duration(f.amount)*20*time.Millisecond, func() { cutWatch(w, f) })
+	full := fault{kind: "cordon", at: w.now, lasts: 10 * time.Second}
+	for i := range w.order {
+		full.target = i
+		cordon(w, full)
+	}
+	onPod(w, f, func(p *pod) { p.complete() })
+	w.after(3*time.Second, func() { restart(w, fault{lasts: time.Second}) })
+	w.after(9*time.Second, func() { cutWatch(w, fault{lasts: 50*time.Second + f.lasts, amount: f.amount}) })
 }
 
 // reuseEarly gives away the address of a pod whose kubelet cannot tell that it has

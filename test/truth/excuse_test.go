@@ -14,7 +14,7 @@ import (
 func (w *world) excuse(c *client) string {
 	why, lasting := w.reason(c)
 	if why != "" {
-		if lasting {
+		if lasting || c.registered < w.op.born {
 			c.lost = w.now
 		}
 		return why
@@ -36,7 +36,7 @@ func (w *world) reason(c *client) (why string, lasting bool) {
 		return "is silent", true
 	case !c.reachesOp():
 		return "cannot be reached", false
-	case c.registered < w.op.born:
+	case c.told < w.op.born:
 		return "has not registered", false
 	case c.misplaced:
 		return "registered from an address that was shown as another's", true
@@ -105,6 +105,8 @@ func (w *world) reasonOfPod(c *client) (why string, lasting bool) {
 		return "its pod is gone", true
 	case seen.obj == nil && (w.op.view.fresh >= 0 || w.now-w.op.view.stale < 2*time.Second):
 		return "its pod has not been shown", false
+	case seen.obj == nil && w.op.hasSeenDie(c.rec.IPAddr):
+		return "its address is that of one who has been seen to die", false
 	case seen.obj == nil:
 		return "", false // in a stale view nobody is hidden
 	case seen.at >= c.heard && !w.registrationTells(c):

@@ -64,6 +64,7 @@ type view struct {
 type seenPod struct {
 	obj      *corev1.Pod
 	at       time.Duration // when the container last changed
+	lived    bool          // it was not shown as ended only
 	awaited  bool          // it was seen to end with a grace period
 	gone     bool
 	goneAt   time.Duration
@@ -285,7 +286,7 @@ func (op *operator) seePod(o *corev1.Pod) {
 	if old.gone || known && past(o, old.obj) {
 		return
 	}
-	next := seenPod{obj: o, at: old.at, awaited: old.awaited || o.DeletionTimestamp != nil && *o.DeletionGracePeriodSeconds > 0}
+	next := seenPod{obj: o, at: old.at, lived: old.lived || !ended(o), awaited: old.awaited || o.DeletionTimestamp != nil && *o.DeletionGracePeriodSeconds > 0}
 	if known && container(old.obj) != container(o) {
 		next.at = op.w.now
 	}
@@ -397,16 +398,25 @@ func (op *operator) register(c *client) registry.Outcome {
 	rec := c.rec
 	op.tape.register(op.w.now, c)
 	outcome := op.cluster.Register(op.now(), c.source, &rec)
+	c.told = op.w.now
 	if outcome == registry.Done {
 		c.registered, c.cancelled = op.w.now, false
 		c.misplaced = op.misplaces(c)
+	} else {
+		c.asked = op.w.now
+		op.w.excuse(c) // notes why it may have been refused
 	}
 	return outcome
 }
 
 func (op *operator) renew(c *client, beat registry.Beat) registry.Outcome {
 	op.tape.renew(op.w.now, c)
-	return op.cluster.Renew(op.now(), c.source, c.key, beat)
+	outcome := op.cluster.Renew(op.now(), c.source, c.key, beat)
+	if outcome == registry.Fenced {
+		c.asked = op.w.now
+		op.w.excuse(c)
+	}
+	return outcome
 }
 
 func (op *operator) cancel(c *client) registry.Outcome {
@@ -426,13 +436,39 @@ func (op *operator) cancel(c *client) registry.Outcome {
 // misplaces reports whether the operator must take the client's address for
 // somebody else's, by what it has been shown.
 func (op *operator) misplaces(c *client) bool {
-	ip := c.rec.IPAddr
+	own := op.view.pods[c.uid]
+	shown := !own.gone && own.obj != nil && seenRight(own, c)
 	for uid, p := range op.view.pods {
-		if !p.gone && uid != c.uid && p.obj.Status.PodIP == ip && (!p.obj.Spec.HostNetwork || declares(p.obj, c.load.port)) {
+		if p.gone || uid == c.uid || ended(p.obj) || p.obj.Status.PodIP != c.rec.IPAddr || p.obj.Spec.HostNetwork && !declares(p.obj, c.load.port) {
+			continue
+		}
+		if !shown || outlasts(p.obj, own.obj) {
 			return true
 		}
 	}
 	return false
+}
+
+// hasSeenDie reports whether a pod with an address was shown while it lived and is
+// over: what comes from there may be its process still.
+func (op *operator) hasSeenDie(ip string) bool {
+	for _, p := range op.view.pods {
+		if p.lived && (p.gone || ended(p.obj)) && p.obj.Status.PodIP == ip {
+			return true
+		}
+	}
+	return false
+}
+
+// outlasts reports whether of two pods with one address the first must be believed to
+// have it: nobody gives an address away that is in use, so it is the one whose end has
+// not begun, and the younger one if that is so of both or neither. Creation is told in
+// whole seconds.
+func outlasts(o, other *corev1.Pod) bool {
+	if ending := o.DeletionTimestamp != nil; ending != (other.DeletionTimestamp != nil) {
+		return !ending
+	}
+	return !o.CreationTimestamp.Time.Before(other.CreationTimestamp.Time)
 }
 
 func declares(o *corev1.Pod, port int) bool {

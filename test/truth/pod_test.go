@@ -17,6 +17,7 @@ type pod struct {
 	load          *workload
 	uid, ns, name string
 	node          *node
+	created       time.Duration
 	ip            netip.Addr
 	told          netip.Addr // what its clients say instead, if valid
 	dice          dice
@@ -52,7 +53,7 @@ func (p *process) works() bool { return p.alive && p.hangs == 0 }
 func (w *world) newPod(load *workload, name string, n *node) {
 	w.serial++
 	p := &pod{
-		w: w, load: load, uid: fmt.Sprintf("u%d", w.serial), ns: load.ns, name: name, node: n, phase: corev1.PodPending,
+		w: w, load: load, uid: fmt.Sprintf("u%d", w.serial), ns: load.ns, name: name, node: n, created: w.now, phase: corev1.PodPending,
 	}
 	p.dice = newDice(w.plan.seed, fmt.Sprintf("pod %s/%s", p.ns, name))
 	n.pods = append(n.pods, p)
