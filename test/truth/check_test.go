@@ -124,23 +124,32 @@ func (w *world) checkMark(i *registry.Instance) {
 	if i.Verdict.Reason != registry.ReasonHeldExpired || c == nil || !c.proc.works() || c.misplaced {
 		return
 	}
+	if !w.othersSpeak(c) {
+		w.wants(i.Key(), "UP", "of %s is out for its silence, and nobody on its node has been heard since", c.proc.id)
+	}
+}
+
+// othersSpeak reports whether another client of a client's node has been heard since
+// its lease ended or, if it is alone there, at least half of all others.
+func (w *world) othersSpeak(c *client) bool {
 	alone, others, heard := true, 0, 0
 	for _, o := range w.clients {
 		if o == c || w.op.cluster.Snapshot().Get(o.key) == nil {
 			continue
 		}
-		alone = alone && o.node != c.node
 		others++
-		if o.heard > c.heard+leaseDuration {
+		speaks := o.heard > c.heard+leaseDuration
+		if speaks {
 			heard++
-			if o.node == c.node {
-				return
+		}
+		if o.node == c.node {
+			alone = false
+			if speaks {
+				return true
 			}
 		}
 	}
-	if !alone || 2*heard < others {
-		w.wants(i.Key(), "UP", "of %s is out for its silence, and nobody on its node has been heard since", c.proc.id)
-	}
+	return alone && 2*heard >= others
 }
 
 // mayConfuse reports whether the operator cannot tell a client from one of another
@@ -159,7 +168,7 @@ func (w *world) mayConfuse(c *client, with *pod) bool {
 	if seen == nil {
 		return w.stepped || c.names(with) || with.created <= c.registered+time.Second
 	}
-	return  container(seen) != c.proc.id || p.told.IsValid() && p.placed != w.op
+	return container(seen) != c.proc.id || p.told.IsValid() && p.placed != w.op
 }
 
 // checkDead looks whether somebody is listed who is known to be dead.
