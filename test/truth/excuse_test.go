@@ -14,7 +14,7 @@ import (
 func (w *world) excuse(c *client) string {
 	why, lasting := w.reason(c)
 	if why != "" {
-		if lasting || c.registered < w.op.born {
+		if lasting {
 			c.lost = w.now
 		}
 		return why
