@@ -3,7 +3,9 @@ package readiness
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -132,11 +134,19 @@ func (w *writer) write(ctx context.Context, r release) error {
 	}
 	_, err = w.opts.Client.CoreV1().Pods(r.pod.Namespace).Patch(ctx, r.pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	switch {
-	case apierrors.IsNotFound(err), apierrors.IsInvalid(err): // another UID is refused as a change of it
+	case apierrors.IsNotFound(err), isOfAnother(err):
 		return nil // the pod that waited is gone
 	case err != nil:
 		return fmt.Errorf("writing the condition of %s/%s: %w", r.pod.Namespace, r.pod.Name, err)
 	}
 	w.opts.Done(r.condition.Reason)
 	return nil
+}
+
+// isOfAnother reports whether the pod of that name is another one by now: its UID is
+// refused as a change.
+func isOfAnother(err error) bool {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	return ok && apierrors.IsInvalid(err) && status.ErrStatus.Details != nil &&
+		slices.ContainsFunc(status.ErrStatus.Details.Causes, func(c metav1.StatusCause) bool { return c.Field == "metadata.uid" })
 }

@@ -42,8 +42,10 @@ type Departure struct {
 
 func (t *Tracker) depart(now time.Time, version int64, was, is *registry.Instance) {
 	if len(t.pending) >= maxPending {
-		t.pending[0].Late = true
-		t.finish(now, 1)
+		oldest := t.pending[0]
+		oldest.Late = true
+		t.tell(now, oldest)
+		t.pending = slices.Delete(t.pending, 0, 1)
 	}
 	d := Departure{Key: was.Key(), Cause: Removed, At: now, version: version}
 	switch {
@@ -70,14 +72,6 @@ func (t *Tracker) conclude(now time.Time, reached int64) {
 	}
 	clear(t.pending[len(rest):])
 	t.pending = rest
-}
-
-// finish ends the oldest n departures.
-func (t *Tracker) finish(now time.Time, n int) {
-	for _, d := range t.pending[:n] {
-		t.tell(now, d)
-	}
-	t.pending = slices.Delete(t.pending, 0, n)
 }
 
 func (t *Tracker) tell(now time.Time, d Departure) {

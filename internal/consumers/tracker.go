@@ -35,8 +35,8 @@ const (
 
 // Options configure a Tracker.
 type Options struct {
-	// PodAt names the pod that alone sends from an address, "" if there is none. It is
-	// called with the tracker's lock held. Required.
+	// PodAt names the pod that alone sends from an address, "" if there is none. It may
+	// wait: nobody who fetches waits for it. Required.
 	PodAt func(netip.Addr) string
 	// Done is told of every departure that is over, with the lock held; it must not
 	// block. Nil tells nobody.
@@ -125,6 +125,23 @@ func (c *consumer) isActive(now time.Time) bool {
 // Tick looks at what has left service since the last one and at who has learned of
 // it. It is to be called several times a second: times are as exact as that.
 func (t *Tracker) Tick(now time.Time, s *registry.Snapshot) {
+	unnamed, due := t.notice(now, s)
+	if !due {
+		return
+	}
+	pods := make(map[netip.Addr]string, len(unnamed))
+	for _, a := range unnamed {
+		pods[a] = t.opts.PodAt(a)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.rename(now, pods)
+	t.conclude(now, t.scan(now))
+}
+
+// notice takes in who left service. If consumers are to be looked at it returns the
+// addresses of which it is to be asked whose they are.
+func (t *Tracker) notice(now time.Time, s *registry.Snapshot) (unnamed []netip.Addr, due bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for version, was := range s.Left(t.seen) {
@@ -132,10 +149,31 @@ func (t *Tracker) Tick(now time.Time, s *registry.Snapshot) {
 	}
 	t.seen = s
 	if len(t.pending) == 0 && now.Sub(t.scanned) < scanEvery {
-		return
+		return nil, false
 	}
 	t.scanned = now
-	t.conclude(now, t.scan(now))
+	for _, c := range t.by {
+		if c.addr.IsValid() && (c.named.IsZero() || now.Sub(c.named) >= renameEvery) {
+			unnamed = append(unnamed, c.addr)
+		}
+	}
+	return unnamed, true
+}
+
+// rename takes in whose addresses are. A consumer whose pod has its address no more
+// is gone; its next fetch, if there is one, is that of another.
+func (t *Tracker) rename(now time.Time, pods map[netip.Addr]string) {
+	for id, c := range t.by {
+		pod, asked := pods[c.addr]
+		if !asked {
+			continue
+		}
+		if c.pod != "" && c.pod != pod {
+			delete(t.by, id)
+			continue
+		}
+		c.pod, c.named = pod, now
+	}
 }
 
 // scan forgets who is gone, counts the others and returns the version that all who
@@ -146,7 +184,7 @@ func (t *Tracker) scan(now time.Time) (reached int64) {
 		t.state.Unknown++
 	}
 	for id, c := range t.by {
-		if !c.isActive(now) || !t.name(now, c) {
+		if !c.isActive(now) {
 			delete(t.by, id)
 			continue
 		}
@@ -159,18 +197,4 @@ func (t *Tracker) scan(now time.Time) (reached int64) {
 		reached = min(reached, c.version)
 	}
 	return reached
-}
-
-// name keeps up with whose the address is. It reports false if the pod that had it
-// has it no more: then its process is gone.
-func (t *Tracker) name(now time.Time, c *consumer) bool {
-	if !c.named.IsZero() && now.Sub(c.named) < renameEvery {
-		return true
-	}
-	before := c.pod
-	c.named = now
-	if c.addr.IsValid() {
-		c.pod = t.opts.PodAt(c.addr)
-	}
-	return before == "" || c.pod == before
 }

@@ -196,3 +196,20 @@ func TestDeparturesAreBoundedAndGivenUp(t *testing.T) {
 		t.Errorf("%d departures are remembered", len(all))
 	}
 }
+
+// Whoever tells whose an address is may hold locks for long; answers to clients
+// must not wait for them.
+func TestNobodyWhoFetchesWaitsUntilItIsKnownWhoseAnAddressIs(t *testing.T) {
+	w := newWorld()
+	asked := 0
+	w.t.opts.PodAt = func(netip.Addr) string {
+		asked++
+		w.fetch(address(2)) // would wait for ever
+		return "shop/p1"
+	}
+	w.fetch(address(1))
+	w.pass(2*time.Second, nil)
+	if active, _ := w.t.Report(); asked == 0 || len(active) != 2 {
+		t.Errorf("asked %d times about %d consumers", asked, len(active))
+	}
+}
