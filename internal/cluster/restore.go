@@ -130,6 +130,7 @@ func (c *Cluster) restorePod(now time.Time, away time.Duration, s *SavedPod) err
 	if name := p.Namespace + "/" + p.Name; p.gone == nil || c.names[name] == "" {
 		c.names[name] = p.UID
 	}
+	c.noteWaiting(p)
 	c.moveNode(p, "")
 	c.reclaim(now, p)
 	return nil
