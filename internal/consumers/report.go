@@ -9,7 +9,8 @@ import (
 // Fetching is how the active consumers fetch.
 type Fetching struct {
 	// Known consumers are single processes, Unknown ones may be many behind one
-	// address; one that found no room counts as one more.
+	// address. One more stands for those that found no room, or have not had the time
+	// to fetch since the start.
 	Known, Unknown int
 	// Slowest is the longest interval of the known ones, UsualInterval for one that is
 	// not measured yet; zero if there is none.
@@ -55,7 +56,8 @@ func (t *Tracker) Report() (active []Consumer, departures []Departure) {
 	slices.SortFunc(active, func(a, b Consumer) int {
 		return cmp.Or(cmp.Compare(b.Behind, a.Behind), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Agent, b.Agent))
 	})
-	departures = slices.Concat(t.over, t.pending)
-	slices.Reverse(departures)
+	for _, d := range slices.Backward(slices.Concat(t.over, t.pending)) {
+		departures = append(departures, *d)
+	}
 	return active, departures
 }

@@ -50,11 +50,14 @@ type Tracker struct {
 	mu      sync.Mutex
 	by      map[identity]*consumer
 	crowded time.Time // when a consumer last found no room
+	began   time.Time // of the first tick
 	scanned time.Time
 	seen    *registry.Snapshot // of the last tick
 	state   Fetching
-	pending []Departure // oldest first
-	over    []Departure // oldest first, at most maxOver
+	reached int64        // the version that all who are known had fetched then
+	pending []*Departure // oldest first
+	over    []*Departure // oldest first, at most maxOver
+	latest  map[registry.Key]*Departure
 }
 
 type identity struct {
@@ -75,7 +78,7 @@ type consumer struct {
 
 // New returns a tracker of a registry that is in a state now.
 func New(s *registry.Snapshot, opts Options) *Tracker {
-	return &Tracker{opts: opts, by: map[identity]*consumer{}, seen: s}
+	return &Tracker{opts: opts, by: map[identity]*consumer{}, seen: s, latest: map[registry.Key]*Departure{}}
 }
 
 // Fetched takes in that a consumer has been sent the registry, or a part of it, as
@@ -136,7 +139,8 @@ func (t *Tracker) Tick(now time.Time, s *registry.Snapshot) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.rename(now, pods)
-	t.conclude(now, t.scan(now))
+	t.scan(now)
+	t.conclude(now)
 }
 
 // notice takes in who left service. If consumers are to be looked at it returns the
@@ -144,6 +148,9 @@ func (t *Tracker) Tick(now time.Time, s *registry.Snapshot) {
 func (t *Tracker) notice(now time.Time, s *registry.Snapshot) (unnamed []netip.Addr, due bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.began.IsZero() {
+		t.began = now
+	}
 	for version, was := range s.Left(t.seen) {
 		t.depart(now, version, was, s.Get(was.Key()))
 	}
@@ -176,11 +183,13 @@ func (t *Tracker) rename(now time.Time, pods map[netip.Addr]string) {
 	}
 }
 
-// scan forgets who is gone, counts the others and returns the version that all who
-// are known have fetched.
-func (t *Tracker) scan(now time.Time) (reached int64) {
-	t.state, reached = Fetching{}, t.seen.Version
-	if !t.crowded.IsZero() && now.Sub(t.crowded) <= maxPatience {
+// scan forgets who is gone and counts the others. Who has not fetched since the start
+// is unknown until everybody had the time.
+func (t *Tracker) scan(now time.Time) {
+	t.state, t.reached = Fetching{}, t.seen.Version
+	isYoung := now.Sub(t.began) < missedRounds*UsualInterval
+	isCrowded := !t.crowded.IsZero() && now.Sub(t.crowded) <= maxPatience
+	if isYoung || isCrowded {
 		t.state.Unknown++
 	}
 	for id, c := range t.by {
@@ -194,7 +203,6 @@ func (t *Tracker) scan(now time.Time) (reached int64) {
 		}
 		t.state.Known++
 		t.state.Slowest = max(t.state.Slowest, cmp.Or(c.interval(), UsualInterval))
-		reached = min(reached, c.version)
+		t.reached = min(t.reached, c.version)
 	}
-	return reached
 }
