@@ -13,6 +13,10 @@ const (
 	PodRegistered = "kureka.dev/registered"
 )
 
+// DrainHoldAnnotation names a pod to the one who holds its preStop request, which
+// names no pod otherwise: it is part of the request's path.
+const DrainHoldAnnotation = "kureka.dev/drain-hold"
+
 // Reasons of the conditions; Events and metrics use the same words.
 const (
 	// ReasonAccepted: every field is in use.

@@ -101,8 +101,9 @@ const (
 	DrainDisabled DrainMode = "Disabled"
 	// DrainSleep gives containers a preStop sleep.
 	DrainSleep DrainMode = "Sleep"
-	// DrainHold is to end the sleep once every active client has fetched a registry
-	// without the instance; it counts as DrainSleep until that is built.
+	// DrainHold gives containers a preStop request to Kureka, which is answered once
+	// every active client has fetched a registry without the instance and its load
+	// balancer's cache has passed. Where that is not possible it is DrainSleep.
 	DrainHold DrainMode = "Hold"
 )
 

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -26,8 +27,12 @@ func podEvidence(p *corev1.Pod) evidence.Pod {
 		HostNetwork: p.Spec.HostNetwork,
 		Created:     p.CreationTimestamp.Time,
 		Phase:       evidence.Phase(p.Status.Phase),
+		DrainToken:  p.Annotations[v1alpha1.DrainHoldAnnotation],
 		Deleting:    p.DeletionTimestamp != nil,
 		Forced:      p.DeletionGracePeriodSeconds != nil && *p.DeletionGracePeriodSeconds == 0,
+	}
+	if p.DeletionGracePeriodSeconds != nil {
+		out.Grace = time.Duration(*p.DeletionGracePeriodSeconds) * time.Second
 	}
 	if owner := metav1.GetControllerOf(p); owner != nil {
 		out.Owner = string(owner.UID)

@@ -12,6 +12,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kureka/kureka/api/v1alpha1"
 	"github.com/kureka/kureka/internal/evidence"
 )
 
@@ -64,8 +65,12 @@ func TestPodEvidence(t *testing.T) {
 		t.Error(d)
 	}
 	deleted := metav1.Now()
-	now := int64(0)
-	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &deleted, &now
+	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &deleted, new(int64(120))
+	pod.Annotations[v1alpha1.DrainHoldAnnotation] = "t1"
+	if got := podEvidence(pod); !got.Deleting || got.Forced || got.Grace != 2*time.Minute || got.DrainToken != "t1" {
+		t.Errorf("deleting %v, forced %v, grace %v, token %q", got.Deleting, got.Forced, got.Grace, got.DrainToken)
+	}
+	pod.DeletionGracePeriodSeconds = new(int64(0))
 	pod.Status.Conditions[1].Status = corev1.ConditionFalse
 	if got := podEvidence(pod); !got.Deleting || !got.Forced || got.Disruption != "" {
 		t.Errorf("deleting %v, disruption %q", got.Deleting, got.Disruption)

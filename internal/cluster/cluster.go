@@ -123,6 +123,7 @@ type Cluster struct {
 	stale        map[*pod]struct{}   // pods whose kept instances are to be looked at
 	contested    map[string]struct{} // applications whose first namespace is
 	waiting      map[*pod]struct{}   // pods that await their registration
+	held         map[string][]*pod   // pods whose end may be held, by their token
 
 	fallback verdict.Policy             // in force where a namespace has none of its own
 	policies map[string]*verdict.Policy // by namespace
@@ -153,6 +154,7 @@ type pod struct {
 	gone         *evidence.Gone
 	proven       bool
 	leaving      bool             // it was seen deleting with a grace period
+	ending       time.Time        // when it was first seen deleting, by our clock and since our start
 	addrs        []netip.AddrPort // what it answers on, or answered on last
 	claimed      []netip.AddrPort // of those, what it claims now
 	changed      map[string]time.Time
@@ -250,6 +252,7 @@ func New(reg *registry.Engine, opts Options) *Cluster {
 		stale:        map[*pod]struct{}{},
 		contested:    map[string]struct{}{},
 		waiting:      map[*pod]struct{}{},
+		held:         map[string][]*pod{},
 
 		fallback: verdict.DefaultPolicy(),
 	}

@@ -80,7 +80,7 @@ func (c *Cluster) observePod(now time.Time, seen evidence.Pod) {
 	case p.gone != nil:
 		return
 	}
-	p.version, p.told = seen.Version, now
+	p.hear(now, &seen)
 	if seen.Version = 0; reflect.DeepEqual(p.Pod, seen) {
 		return
 	}
@@ -88,6 +88,7 @@ func (c *Cluster) observePod(now time.Time, seen evidence.Pod) {
 	old := p.Pod
 	p.Pod = seen
 	c.noteWaiting(p)
+	c.noteToken(p, old.DrainToken)
 	p.leaving = p.leaving || seen.Deleting && !seen.Forced
 	if addrs := seen.Addresses(); len(addrs) > 0 {
 		p.addrs = addrs
@@ -104,6 +105,14 @@ func (c *Cluster) observePod(now time.Time, seen evidence.Pod) {
 		c.keep(now, p)
 	}
 	c.evaluate(now, p)
+}
+
+// hear notes when something is heard of the pod, whether or not it is new.
+func (p *pod) hear(now time.Time, seen *evidence.Pod) {
+	p.version, p.told = seen.Version, now
+	if seen.Deleting && p.ending.IsZero() {
+		p.ending = now
+	}
 }
 
 func (c *Cluster) noteReadiness(now time.Time, p *pod, before bool) {
@@ -175,6 +184,7 @@ func (c *Cluster) podGone(now time.Time, p *pod, gone evidence.Gone) {
 
 func (c *Cluster) forgetPod(now time.Time, p *pod) {
 	delete(c.pods, p.UID)
+	c.dropToken(p, p.DrainToken)
 	delete(c.due, p)
 	c.unclaim(p)
 	if name := p.Namespace + "/" + p.Name; c.names[name] == p.UID {

@@ -131,6 +131,7 @@ func (c *Cluster) restorePod(now time.Time, away time.Duration, s *SavedPod) err
 		c.names[name] = p.UID
 	}
 	c.noteWaiting(p)
+	c.noteToken(p, "")
 	c.moveNode(p, "")
 	c.reclaim(now, p)
 	return nil

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/kureka/kureka/internal/evidence"
 )
 
 // awaiting compares who awaits its registration.
@@ -21,6 +24,41 @@ func (s *scenario) awaiting(a args) error {
 	slices.Sort(pods)
 	if got := strings.Join(pods, ","); got != want {
 		return fmt.Errorf("awaiting are %q", got)
+	}
+	return nil
+}
+
+func setEnding(p *evidence.Pod, k, v string) (err error) {
+	switch k {
+	case "token":
+		p.DrainToken = v
+	case "grace":
+		p.Grace, err = time.ParseDuration(v)
+	default:
+		setOfferPart(p, k, v)
+	}
+	return err
+}
+
+// ending compares the pods that a token stands for: the name, since how long it is
+// seen to be ending, its grace, and its instances.
+func (s *scenario) ending(a args) error {
+	want := slices.DeleteFunc(a.words[1:], func(w string) bool { return w == "none" })
+	all := s.c.Endings(a.words[0])
+	got := make([]string, 0, len(all))
+	for _, e := range all {
+		parts := []string{e.Name}
+		if !e.Since.IsZero() {
+			parts = append(parts, s.now.Sub(e.Since).String(), e.Grace.String())
+		}
+		for _, key := range e.Instances {
+			parts = append(parts, key.String())
+		}
+		got = append(got, strings.Join(parts, ":"))
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("ending are %q", got)
 	}
 	return nil
 }

@@ -48,6 +48,10 @@ type Pod struct {
 	// Forced says that its deletion leaves no grace period: the object goes at once
 	// and nobody waits for the process.
 	Forced bool `json:",omitzero"`
+	// Grace is how long after its deletion the kubelet kills it, zero before.
+	Grace time.Duration `json:",omitzero"`
+	// DrainToken is what the pod's preStop request names it by, empty if it has none.
+	DrainToken string `json:",omitzero"`
 	// Disruption is the reason of the condition DisruptionTarget while it is True.
 	Disruption string      `json:",omitzero"`
 	Containers []Container `json:",omitzero"`
