@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kureka/kureka/api/v1alpha1"
+	"github.com/kureka/kureka/controllers/admit"
 )
 
 // ReportAnnotation tells, on a pod, what was done to it and why; its value is a
@@ -22,9 +23,10 @@ const usualGrace = 30
 type Report struct {
 	// Skipped says why nothing was done; the rest is empty then.
 	Skipped string `json:"skipped,omitempty"`
-	// SleepSeconds is the preStop sleep that Containers got, How how its length was
-	// found.
+	// SleepSeconds is the preStop sleep that Containers got, or HoldSeconds for how
+	// long Kureka holds their preStop request at most; How says how that was found.
 	SleepSeconds int64    `json:"sleepSeconds,omitempty"`
+	HoldSeconds  int64    `json:"holdSeconds,omitempty"`
 	How          string   `json:"how,omitempty"`
 	Containers   []string `json:"containers,omitempty"`
 	// Replaced had a preStop hook, which is gone; Kept have one, which stays.
@@ -34,28 +36,28 @@ type Report struct {
 	GraceSeconds int64 `json:"terminationGracePeriodSeconds,omitempty"`
 }
 
-// inject gives every container of a pod a preStop sleep and the pod the grace for
-// it, and writes the report into the pod. It reports whether it changed anything.
+// inject gives every container of a pod a preStop hook and the pod the grace for it,
+// and writes the report into the pod. It reports whether it changed anything.
 //
 // Native sidecars get none: the kubelet stops them after the ordinary containers.
 // A pod with a report is seen again after somebody else added containers, or is a
-// copy: then only what is new gets the same sleep.
-func inject(p *corev1.Pod, seconds int64, how string, existing v1alpha1.ExistingHook) (report Report, changed bool) {
+// copy: then only what is new gets the same hook.
+func inject(p *corev1.Pod, d delay, existing v1alpha1.ExistingHook) (report Report, changed bool) {
 	if before, ok := reportOf(p); ok {
 		if before.Skipped != "" || !before.extend(p) {
 			return before, false
 		}
 		report = before
-	} else if report.Skipped = unsuited(p); report.Skipped == "" && seconds <= 0 {
-		report.Skipped = "there is nothing to wait for: " + how
+	} else if report.Skipped = unsuited(p); report.Skipped == "" && d.seconds <= 0 {
+		report.Skipped = "there is nothing to wait for: " + d.how
 	} else if report.Skipped == "" {
-		report = sleep(p, seconds, how, existing)
+		report = put(p, d, existing)
 	}
 	metav1.SetMetaDataAnnotation(&p.ObjectMeta, ReportAnnotation, report.json())
 	return report, true
 }
 
-// reportOf reads what was done to a pod before. A sleep that the pod has no grace
+// reportOf reads what was done to a pod before. A delay that the pod has no grace
 // for was never ours.
 func reportOf(p *corev1.Pod) (r Report, ok bool) {
 	text, ok := p.Annotations[ReportAnnotation]
@@ -63,12 +65,18 @@ func reportOf(p *corev1.Pod) (r Report, ok bool) {
 		return Report{}, false
 	}
 	err := json.Unmarshal([]byte(text), &r)
-	return r, err == nil && (r.Skipped != "" || r.SleepSeconds > 0 && r.SleepSeconds <= graceOf(p))
+	seconds := r.SleepSeconds + r.HoldSeconds
+	return r, err == nil && (r.Skipped != "" || seconds > 0 && seconds <= graceOf(p))
 }
 
-// extend gives containers that the report does not know its sleep, and reports
-// whether there were any.
+// extend gives containers that the report does not know the hook of one that it
+// does, and reports whether there were any.
 func (r *Report) extend(p *corev1.Pod) bool {
+	first := slices.IndexFunc(p.Spec.Containers, func(c corev1.Container) bool { return hasHook(&c) && slices.Contains(r.Containers, c.Name) })
+	if first < 0 {
+		return false // somebody took it away
+	}
+	hook := p.Spec.Containers[first].Lifecycle.PreStop
 	known := len(r.Containers) + len(r.Kept)
 	for i := range p.Spec.Containers {
 		c := &p.Spec.Containers[i]
@@ -77,7 +85,7 @@ func (r *Report) extend(p *corev1.Pod) bool {
 		case hasHook(c):
 			r.Kept = append(r.Kept, c.Name)
 		default:
-			r.give(c)
+			r.give(c, hook)
 		}
 	}
 	return len(r.Containers)+len(r.Kept) > known
@@ -85,19 +93,20 @@ func (r *Report) extend(p *corev1.Pod) bool {
 
 // unsuited says why a pod is left alone, empty if it is not.
 func unsuited(p *corev1.Pod) string {
-	switch owner := metav1.GetControllerOf(p); {
-	case p.Annotations[corev1.MirrorPodAnnotationKey] != "":
-		return "it is a static pod, which the API server cannot change"
-	case owner != nil && owner.Kind == "Job", p.Spec.RestartPolicy != "" && p.Spec.RestartPolicy != corev1.RestartPolicyAlways:
-		return "it runs to completion, so nobody balances requests over it"
-	case p.Spec.TerminationGracePeriodSeconds != nil && *p.Spec.TerminationGracePeriodSeconds == 0:
+	if p.Spec.TerminationGracePeriodSeconds != nil && *p.Spec.TerminationGracePeriodSeconds == 0 {
 		return "its termination grace period is 0: it wants to be killed at once"
 	}
-	return ""
+	return admit.Unsuited(p)
 }
 
-func sleep(p *corev1.Pod, seconds int64, how string, existing v1alpha1.ExistingHook) Report {
-	r := Report{SleepSeconds: seconds, How: how}
+func put(p *corev1.Pod, d delay, existing v1alpha1.ExistingHook) Report {
+	r := Report{How: d.how}
+	if d.token != "" {
+		r.HoldSeconds = d.seconds
+	} else {
+		r.SleepSeconds = d.seconds
+	}
+	hook := d.hook(graceOf(p))
 	for i := range p.Spec.Containers {
 		c := &p.Spec.Containers[i]
 		switch {
@@ -107,12 +116,15 @@ func sleep(p *corev1.Pod, seconds int64, how string, existing v1alpha1.ExistingH
 		case hasHook(c):
 			r.Replaced = append(r.Replaced, c.Name)
 		}
-		r.give(c)
+		r.give(c, hook)
 	}
 	if len(r.Containers) == 0 {
 		return Report{Skipped: fmt.Sprintf("every container has a preStop hook of its own, and drain.onExistingHook is %s", v1alpha1.KeepHook), Kept: r.Kept}
 	}
-	r.GraceSeconds = graceOf(p) + seconds
+	if d.token != "" {
+		metav1.SetMetaDataAnnotation(&p.ObjectMeta, v1alpha1.DrainHoldAnnotation, d.token)
+	}
+	r.GraceSeconds = graceOf(p) + d.seconds
 	p.Spec.TerminationGracePeriodSeconds = &r.GraceSeconds
 	return r
 }
@@ -126,12 +138,11 @@ func graceOf(p *corev1.Pod) int64 {
 
 func hasHook(c *corev1.Container) bool { return c.Lifecycle != nil && c.Lifecycle.PreStop != nil }
 
-// give gives a container the report's sleep.
-func (r *Report) give(c *corev1.Container) {
+func (r *Report) give(c *corev1.Container, hook *corev1.LifecycleHandler) {
 	if c.Lifecycle == nil {
 		c.Lifecycle = &corev1.Lifecycle{}
 	}
-	c.Lifecycle.PreStop = &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: r.SleepSeconds}}
+	c.Lifecycle.PreStop = hook.DeepCopy()
 	r.Containers = append(r.Containers, c.Name)
 }
 

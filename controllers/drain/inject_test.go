@@ -132,7 +132,7 @@ func TestContainersGetASleepAndThePodTheGraceForIt(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{Spec: *tc.before.DeepCopy()}
-			got, _ := inject(pod, 20, "how", tc.existing)
+			got, _ := inject(pod, sleepFor(20, "how"), tc.existing)
 			if d := cmp.Diff(tc.want, got); d != "" {
 				t.Errorf("report (-want +got)\n%s", d)
 			}
@@ -165,7 +165,7 @@ func TestPodsThatADrainDoesNotSuitAreLeftAloneAndSaySo(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			pod := tc.pod.DeepCopy()
-			r, _ := inject(pod, tc.seconds, "how", v1alpha1.KeepHook)
+			r, _ := inject(pod, sleepFor(tc.seconds, "how"), v1alpha1.KeepHook)
 			if !strings.Contains(r.Skipped, tc.why) || r.SleepSeconds != 0 || len(r.Containers) != 0 {
 				t.Errorf("report %+v, want skipped because %q", r, tc.why)
 			}
@@ -181,15 +181,15 @@ func TestPodsThatADrainDoesNotSuitAreLeftAloneAndSaySo(t *testing.T) {
 
 func TestAPodThatIsSeenAgainGetsOnlyWhatIsNewTheSameSleep(t *testing.T) {
 	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{container("app", nil), container("hooked", script)}}}
-	if _, changed := inject(pod, 20, "how", v1alpha1.KeepHook); !changed {
+	if _, changed := inject(pod, sleepFor(20, "how"), v1alpha1.KeepHook); !changed {
 		t.Fatal("nothing was done")
 	}
 	once := pod.DeepCopy()
-	if _, changed := inject(pod, 99, "another", v1alpha1.ReplaceHook); changed || !cmp.Equal(once, pod) {
+	if _, changed := inject(pod, sleepFor(99, "another"), v1alpha1.ReplaceHook); changed || !cmp.Equal(once, pod) {
 		t.Errorf("changed again (-once +twice)\n%s", cmp.Diff(once, pod))
 	}
 	pod.Spec.Containers = append(pod.Spec.Containers, container("proxy", nil), container("agent", script))
-	got, changed := inject(pod, 99, "another", v1alpha1.ReplaceHook)
+	got, changed := inject(pod, sleepFor(99, "another"), v1alpha1.ReplaceHook)
 	want := Report{SleepSeconds: 20, How: "how", Containers: []string{"app", "proxy"}, Kept: []string{"hooked", "agent"}, GraceSeconds: 50}
 	if d := cmp.Diff(want, got); !changed || d != "" {
 		t.Errorf("report (-want +got)\n%s", d)
@@ -201,12 +201,12 @@ func TestAPodThatIsSeenAgainGetsOnlyWhatIsNewTheSameSleep(t *testing.T) {
 
 // Whatever a user writes there decides nothing.
 func TestAReportThatIsNoReportCountsForNothing(t *testing.T) {
-	for _, text := range []string{"", "{", "{}", `{"sleepSeconds":-5}`, `{"sleepSeconds":31}`, `[1]`} {
+	for _, text := range []string{"", "{", "{}", `{"sleepSeconds":-5}`, `{"sleepSeconds":31}`, `{"holdSeconds":31}`, `{"sleepSeconds":20,"holdSeconds":20}`, `[1]`} {
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{ReportAnnotation: text}},
 			Spec:       corev1.PodSpec{Containers: []corev1.Container{container("app", nil)}},
 		}
-		if got, changed := inject(pod, 20, "how", v1alpha1.KeepHook); !changed || got.SleepSeconds != 20 {
+		if got, changed := inject(pod, sleepFor(20, "how"), v1alpha1.KeepHook); !changed || got.SleepSeconds != 20 {
 			t.Errorf("%q: %+v", text, got)
 		}
 	}

@@ -12,14 +12,13 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
-	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/kureka/kureka/controllers/admit"
 )
 
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,resourceNames=kureka,verbs=get;update
@@ -47,8 +46,10 @@ type Options struct {
 	Client   kubernetes.Interface
 	Settings Settings
 	Fetching Fetching
-	// Others answer other questions about pods that are being created, by path.
-	Others map[string]admission.Handler
+	Hold     Hold
+	// Others change pods that are being created as well, by the path where the API
+	// server asks.
+	Others map[string]admit.Mutate
 	// CertDir holds tls.crt and tls.key, which somebody else renews and has trusted.
 	// Empty: a certificate of our own making is used, and Configuration is told.
 	CertDir string
@@ -82,8 +83,10 @@ func Run(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
+	held := &holder{Hold: opts.Hold}
+	wg.Go(func() { held.follow(ctx, opts.Client, opts.Logger) })
 	srv := &http.Server{
-		Handler: opts.handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: answerTimeout, WriteTimeout: answerTimeout, MaxHeaderBytes: maxHeader,
+		Handler: opts.handler(held), ReadHeaderTimeout: headerTimeout, ReadTimeout: answerTimeout, WriteTimeout: answerTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog:  slog.NewLogLogger(logr.ToSlogHandler(opts.Logger.V(1)), slog.LevelInfo),
 		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: get, NextProtos: []string{"h2", "http/1.1"}},
 	}
@@ -126,19 +129,12 @@ func whyNoSleep(gitVersion string) string {
 	return ""
 }
 
-func (o *Options) handler() http.Handler {
-	scheme := runtime.NewScheme()
-	if err := corev1.AddToScheme(scheme); err != nil {
-		panic(err) // the types are compiled in
-	}
+func (o *Options) handler(held *holder) http.Handler {
 	mux := http.NewServeMux()
-	// A panic is to break the connection off, which lets the pod through; turned into
-	// an answer it would refuse the pod.
-	mux.Handle(Path, &admission.Webhook{RecoverPanic: new(false), Handler: &injector{
-		settings: o.Settings, fetching: o.Fetching, decoder: admission.NewDecoder(scheme), log: o.Logger, done: o.Done,
-	}})
-	for path, other := range o.Others {
-		mux.Handle(path, &admission.Webhook{RecoverPanic: new(false), Handler: other})
+	i := &injector{settings: o.Settings, fetching: o.Fetching, hold: held, done: o.Done}
+	mux.Handle(Path, admit.Handler(admit.Options{Mutate: i.mutate, Logger: o.Logger, Passed: o.Done}))
+	for path, mutate := range o.Others {
+		mux.Handle(path, admit.Handler(admit.Options{Mutate: mutate, Logger: o.Logger}))
 	}
 	return mux
 }

@@ -1,16 +1,13 @@
 package drain
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/kureka/kureka/api/v1alpha1"
+	"github.com/kureka/kureka/controllers/admit"
 )
 
 // OptInLabel opts a namespace or a pod in with the value Enabled; on a pod the
@@ -25,11 +22,11 @@ const (
 
 // Outcomes of a question about a pod.
 const (
-	Injected   = "injected"   // it got its sleep
-	Skipped    = "skipped"    // it is left alone, and its report says why
-	Unwanted   = "none"       // no drain is wanted, or it has all it needs
-	Unreadable = "unreadable" // it is let through as it is
-	Failed     = "failed"
+	Injected   = "injected" // it got its hook
+	Skipped    = "skipped"  // it is left alone, and its report says why
+	Unwanted   = "none"     // no drain is wanted, or it has all it needs
+	Unreadable = admit.Unreadable
+	Failed     = admit.Failed
 )
 
 // Settings returns what is in force for a namespace, every field set.
@@ -39,52 +36,42 @@ type Settings func(namespace string) v1alpha1.Drain
 type injector struct {
 	settings Settings
 	fetching Fetching
-	decoder  admission.Decoder
-	log      logr.Logger
+	hold     *holder
 	done     func(outcome string)
 }
 
-// Handle implements admission.Handler. It refuses no pod: what goes wrong is logged,
-// and the pod is created as it is.
-func (i *injector) Handle(_ context.Context, req admission.Request) admission.Response {
-	var pod corev1.Pod
-	if err := i.decoder.Decode(req, &pod); err != nil {
-		return i.pass(Unreadable, req, err) // the API server will say what is wrong with it
-	}
-	d := i.settings(req.Namespace)
+// mutate gives a pod its hook. It is an admit.Mutate.
+func (i *injector) mutate(namespace string, pod *corev1.Pod) (changed bool, warning string) {
+	d := i.settings(namespace)
 	if d.Mode == v1alpha1.DrainDisabled || pod.Labels[OptInLabel] == OptOut {
 		i.done(Unwanted)
-		return admission.Allowed("")
+		return false, ""
 	}
-	seconds, how := length(&d, i.fetching)
-	report, changed := inject(&pod, seconds, how, d.OnExistingHook)
-	if !changed {
+	report, changed := inject(pod, i.delay(&d), d.OnExistingHook)
+	switch {
+	case !changed:
 		i.done(Unwanted)
-		return admission.Allowed("")
-	}
-	after, err := json.Marshal(&pod)
-	if err != nil {
-		return i.pass(Failed, req, fmt.Errorf("encoding the pod: %w", err))
-	}
-	resp := admission.PatchResponseFromRaw(req.Object.Raw, after)
-	if !resp.Allowed {
-		return i.pass(Failed, req, fmt.Errorf("making the patch: %s", resp.Result.Message))
-	}
-	if report.Skipped != "" {
+		return false, ""
+	case report.Skipped != "":
 		i.done(Skipped)
-		return resp
+		return true, ""
 	}
 	i.done(Injected)
 	if len(report.Kept) > 0 {
-		resp.Warnings = append(resp.Warnings, fmt.Sprintf("kureka: the preStop hook of %s stays, see drain.onExistingHook", strings.Join(report.Kept, ", ")))
+		warning = fmt.Sprintf("kureka: the preStop hook of %s stays, see drain.onExistingHook", strings.Join(report.Kept, ", "))
 	}
-	return resp
+	return true, warning
 }
 
-// pass lets a pod through as it is. An answer that says no would refuse it, whatever
-// the webhook's failurePolicy is.
-func (i *injector) pass(outcome string, req admission.Request, err error) admission.Response {
-	i.done(outcome)
-	i.log.Error(err, "A pod gets no drain", "namespace", req.Namespace, "pod", req.Name)
-	return admission.Allowed("")
+// delay is how the end of a pod is delayed that is created now.
+func (i *injector) delay(d *v1alpha1.Drain) delay {
+	if d.Mode != v1alpha1.DrainHold {
+		return sleepFor(length(d, i.fetching))
+	}
+	held, err := i.hold.upTo(int64(*d.MaxSeconds))
+	if err != nil {
+		seconds, how := length(d, i.fetching)
+		return sleepFor(seconds, fmt.Sprintf("%s; drain.mode is %s, but %v", how, d.Mode, err))
+	}
+	return held
 }

@@ -35,7 +35,7 @@ func TestPodsThatSomebodyWaitsForGetTheGateOnce(t *testing.T) {
 			p := &corev1.Pod{}
 			tc.change(p)
 			before := len(p.Spec.ReadinessGates)
-			changed := inject(p)
+			changed, _ := Inject("", p)
 			if d := cmp.Diff(tc.want, p.Spec.ReadinessGates); d != "" || changed != (len(p.Spec.ReadinessGates) > before) {
 				t.Errorf("changed %v (-want +got)\n%s", changed, d)
 			}

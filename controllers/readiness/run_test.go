@@ -22,9 +22,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	ctrlclient "sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/kureka/kureka/api/v1alpha1"
+	"github.com/kureka/kureka/controllers/admit"
 	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/test/rig/controlplane"
 )
@@ -261,11 +261,7 @@ func TestAThousandPodsAreReleasedTogether(t *testing.T) {
 // The API server asks, with and without a dry run, and a copy gets no second gate.
 func TestTheAPIServerLetsPodsGetTheGate(t *testing.T) {
 	r := newRig(t)
-	handler, err := NewInjector(testr.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := httptest.NewTLSServer(&admission.Webhook{Handler: handler})
+	srv := httptest.NewTLSServer(admit.Handler(admit.Options{Mutate: Inject, Logger: testr.New(t)}))
 	t.Cleanup(srv.Close)
 	webhook := config(t)
 	webhook.Webhooks[0].ClientConfig = admissionregistrationv1.WebhookClientConfig{

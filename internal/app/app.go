@@ -77,7 +77,8 @@ type App struct {
 
 	guard    guard
 	servers  []listening
-	draining atomic.Bool // the end has been asked for
+	draining atomic.Bool   // the end has been asked for
+	stopping chan struct{} // closed when everybody who waits is to be let go
 }
 
 // listening is a server with the listener it will serve.
@@ -100,7 +101,7 @@ func New(ctx context.Context, opts Options, log logr.Logger) (*App, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
-	a := &App{opts: opts, log: log, metrics: prometheus.NewRegistry(), journal: make(chan cluster.Change, journalLength)}
+	a := &App{opts: opts, log: log, metrics: prometheus.NewRegistry(), journal: make(chan cluster.Change, journalLength), stopping: make(chan struct{})}
 	err := a.listen(ctx)
 	if err == nil {
 		err = a.assemble(ctx)
@@ -140,10 +141,8 @@ func (a *App) assemble(ctx context.Context) error {
 	if a.watch == nil {
 		return nil
 	}
-	if err := a.watch.listenForDrain(ctx, a); err != nil {
-		return err
-	}
-	return a.watch.gatePods(a)
+	a.watch.holds = a.holdPods(a.watch)
+	return a.watch.listenForDrain(ctx, a)
 }
 
 // changed is told of every verdict, with the cluster's lock held: a slow log must
@@ -206,6 +205,7 @@ func (a *App) equip() error {
 	}
 	public := server.NewHTTPServer(a.untilDrained(a.withDashboard(api)), server.Limits{})
 	a.guard.protect(public)
+	public.Handler = a.withHolds(public.Handler)
 	all := map[string]*http.Server{apiServer: public, metricsServer: smallServer(metricsHandler(a.metrics)), probesServer: smallServer(a.probes())}
 	for i := range a.servers {
 		s := &a.servers[i]
@@ -278,6 +278,7 @@ func (a *App) Run(ctx context.Context) error {
 	case err = <-failed:
 	}
 	a.log.Info("Stopping")
+	close(a.stopping)
 	a.shutdown(work)
 	cancel()
 	wg.Wait()

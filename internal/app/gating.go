@@ -1,12 +1,10 @@
 package app
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
-	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/kureka/kureka/api/v1alpha1"
 	"github.com/kureka/kureka/controllers/readiness"
@@ -30,17 +28,4 @@ func (w *watching) releaseOptions(a *App) readiness.Options {
 		Clock: time.Now, Logger: a.log.WithName("readiness"),
 		Done: func(reason string) { released.WithLabelValues(reason).Inc() },
 	}
-}
-
-// gatePods has the webhook, if there is one, give pods their readiness gate.
-func (w *watching) gatePods(a *App) error {
-	if w.drain == nil {
-		return nil
-	}
-	handler, err := readiness.NewInjector(a.log.WithName("readiness"))
-	if err != nil {
-		return fmt.Errorf("making the readiness gate's webhook: %w", err)
-	}
-	w.drain.Others = map[string]admission.Handler{readiness.Path: handler}
-	return nil
 }

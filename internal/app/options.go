@@ -64,6 +64,7 @@ type Options struct {
 	WebhookCertDir string // with tls.crt and tls.key; empty: a certificate of our own
 	WebhookConfig  string // MutatingWebhookConfiguration that is told of it
 	WebhookService string // by which the API server calls, in Namespace
+	DrainAddress   string // that kubelets ask; empty: that of WebhookService
 	RegistryClass  string // of the custom resources and annotations that are for this installation
 }
 
@@ -184,6 +185,8 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.WebhookCertDir, "webhook-cert-dir", o.WebhookCertDir,
 		"manager: folder with the webhook's tls.crt and tls.key, read anew when they change; without one Kureka makes a certificate and has it trusted")
 	f.StringVar(&o.WebhookConfig, "webhook-configuration", o.WebhookConfig, "manager: MutatingWebhookConfiguration that is to trust the certificate Kureka makes")
+	f.StringVar(&o.DrainAddress, "drain-hold-address", o.DrainAddress,
+		`manager: host:port that kubelets ask where drain.mode is Hold; empty: the address of --webhook-service and its port "eureka"`)
 	f.StringVar(&o.WebhookService, "webhook-service", o.WebhookService, "manager: Service in --namespace by which the API server calls the webhook")
 	f.StringVar(&o.RegistryClass, "registry-class", o.RegistryClass,
 		"manager: name of this installation; custom resources and annotations that name another are ignored, those that name none are for every one")

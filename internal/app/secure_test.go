@@ -92,14 +92,7 @@ func TestTheAPISpeaksTLSAndFollowsTheCertificate(t *testing.T) {
 
 func TestTheAPIAsksForANameAndPassword(t *testing.T) {
 	o := options(Standalone)
-	o.UsersFile = filepath.Join(t.TempDir(), "users")
-	hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(o.UsersFile, append([]byte("orders:"), hash...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	o.UsersFile = usersFile(t)
 	a, _ := start(t, o)
 	for _, path := range []string{"/eureka/apps", "/kureka/v1/view", "/nothing"} {
 		if code, body := ask(t, a.Addr(), http.MethodGet, path, ""); code != http.StatusUnauthorized || body != "" {
@@ -169,4 +162,18 @@ func TestSecuritySettingsThatCannotBeUsedSayWhich(t *testing.T) {
 			}
 		})
 	}
+}
+
+// usersFile lets one user in, orders with the password s3cret.
+func usersFile(t *testing.T) string {
+	t.Helper()
+	hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "users")
+	if err := os.WriteFile(path, append([]byte("orders:"), hash...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

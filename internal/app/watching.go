@@ -24,6 +24,7 @@ import (
 	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/internal/dashboard"
 	"github.com/kureka/kureka/internal/gate"
+	"github.com/kureka/kureka/internal/hold"
 	"github.com/kureka/kureka/internal/registry"
 	"github.com/kureka/kureka/internal/version"
 )
@@ -44,6 +45,7 @@ type watching struct {
 	config  *rest.Config
 	policy  policy.Options
 	drain   *drain.Options // nil without a webhook
+	holds   *hold.Handler
 	offers  registration.Options
 	release readiness.Options
 	metrics *watchMetrics

@@ -26,6 +26,7 @@ func table() []row {
 		{pkg: "internal/server", may: []string{"internal/registry", "internal/eureka"}, libs: []string{logr, prometheus, xsync}},
 		{pkg: "internal/login", libs: []string{logr, prometheus, xsync, bcrypt}},
 		{pkg: "internal/dashboard", may: []string{"internal/registry", "internal/cluster", "internal/consumers", "internal/version"}, libs: []string{logr}},
+		{pkg: "internal/hold", may: []string{"internal/cluster", "internal/consumers", "internal/registry"}},
 		{pkg: "internal/peer", may: []string{"internal/registry", "internal/eureka"}, libs: []string{logr, prometheus, xsync, memberlist}},
 		{pkg: "internal/consumers", may: []string{"internal/registry"}, pure: true},
 		{pkg: "internal/snapshotfile", may: []string{"internal/cluster", "internal/registry"}},
@@ -60,7 +61,7 @@ const (
 
 func everythingBelowApp() []string {
 	return []string{
-		"api/v1alpha1", "controllers", "internal/cluster", "internal/consumers", "internal/dashboard", "internal/eureka", "internal/evidence", "internal/gate", "internal/login",
+		"api/v1alpha1", "controllers", "internal/cluster", "internal/consumers", "internal/dashboard", "internal/eureka", "internal/evidence", "internal/gate", "internal/hold", "internal/login",
 		"internal/peer", "internal/prober", "internal/registry", "internal/server", "internal/snapshotfile", "internal/verdict", "internal/version",
 	}
 }
