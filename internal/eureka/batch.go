@@ -1,6 +1,9 @@
 package eureka
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Replication is one item of a batch in which a peer tells what its clients did.
 type Replication struct {
@@ -11,7 +14,7 @@ type Replication struct {
 	// DirtyMS is the sender's lastDirtyTimestamp, meaningful only if HasDirty.
 	DirtyMS  int64
 	HasDirty bool
-	// Status is the status to set, StatusUnknown if there is none.
+	// Status is the status to set, "" if the item names none of the closed set.
 	Status Status
 	// Instance is the record of a registration, nil if there is none or it cannot
 	// be read.
@@ -69,7 +72,9 @@ func replication(n node) Replication {
 		App:     d.upper(n, "appName"),
 		ID:      d.text(n.get("id"), "id"),
 		DirtyMS: dirty, HasDirty: hasDirty,
-		Status: statusOr(d.text(n.get("status"), "status"), StatusUnknown),
+	}
+	if status, known := KnownStatus(strings.TrimSpace(d.text(n.get("status"), "status"))); known {
+		r.Status = status
 	}
 	if record := n.get("instanceInfo"); record.kind == kindObject {
 		if in := d.instance(record); d.err == nil {

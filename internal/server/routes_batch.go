@@ -65,14 +65,23 @@ func (s *server) replicateOne(c *call, from netip.Addr, item *eureka.Replication
 	case eureka.ReplicateCancel:
 		return result(s.opts.Registry.Cancel(c.now, unknown, key))
 	case eureka.ReplicateStatusUpdate:
-		if item.Status != eureka.StatusUnknown {
-			return result(s.opts.Registry.SetOverride(c.now, unknown, key, registry.ParseStatus(string(item.Status))))
-		}
-		return result(s.opts.Registry.ClearOverride(c.now, unknown, key))
+		return s.replicateStatus(c, key, item.Status)
 	case eureka.ReplicateClearStatus:
 		return result(s.opts.Registry.ClearOverride(c.now, unknown, key))
 	}
 	return eureka.ReplicationResult{Code: http.StatusBadRequest}
+}
+
+// replicateStatus sets an override. As for clients, UNKNOWN means none, and what is
+// no status changes nothing.
+func (s *server) replicateStatus(c *call, key registry.Key, status eureka.Status) eureka.ReplicationResult {
+	if status == "" {
+		return eureka.ReplicationResult{Code: http.StatusBadRequest}
+	}
+	if status == eureka.StatusUnknown {
+		return result(s.opts.Registry.ClearOverride(c.now, netip.Addr{}, key))
+	}
+	return result(s.opts.Registry.SetOverride(c.now, netip.Addr{}, key, registry.ParseStatus(string(status))))
 }
 
 // replicateRecord keeps the copy of a record, and the override that comes with it
