@@ -203,7 +203,10 @@ func (a *App) equip() error {
 	if a.guard, err = newGuard(&a.opts, a.log, a.metrics); err != nil {
 		return err
 	}
-	public := server.NewHTTPServer(a.untilDrained(a.withDashboard(api)), server.Limits{})
+	public, err := server.NewHTTPServer(a.untilDrained(a.withDashboard(api)), server.Limits{}, a.metrics)
+	if err != nil {
+		return err
+	}
 	a.guard.protect(public)
 	public.Handler = a.withHolds(public.Handler)
 	all := map[string]*http.Server{apiServer: public, metricsServer: smallServer(metricsHandler(a.metrics)), probesServer: smallServer(a.probes())}

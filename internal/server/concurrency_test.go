@@ -63,7 +63,7 @@ func checkHash(t *testing.T, rec *httptest.ResponseRecorder) {
 			return
 		}
 	}
-	var doc list
+	var doc listing
 	if err := json.Unmarshal(text, &doc); err != nil {
 		t.Errorf("decoding: %v", err)
 		return

@@ -1,12 +1,8 @@
 package server
 
 import (
-	"context"
-	"errors"
-	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -125,101 +121,6 @@ func TestR74_applicationsFoldCaseAndIDsDoNot(t *testing.T) {
 	if rec := r.do(http.MethodPost, "/eureka/apps/OTHER", body("Demo-Web", "demo-1", "UP", 1)); rec.Code != http.StatusBadRequest ||
 		rec.Body.String() != "Mismatched appName, expecting OTHER but was DEMO-WEB" {
 		t.Errorf("another name in the path: %d %s", rec.Code, rec.Body)
-	}
-}
-
-// serve runs the handler behind a real server and returns its address.
-func serve(t *testing.T, r *rig, limits Limits) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := NewHTTPServer(r.handler, limits)
-	served := make(chan error, 1)
-	go func() { served <- srv.Serve(l) }()
-	t.Cleanup(func() {
-		if err := srv.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-			t.Error(err)
-		}
-	})
-	return l.Addr().String()
-}
-
-func dial(t *testing.T, addr, text string) net.Conn {
-	t.Helper()
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() }) // the server may have closed it
-	if _, err := io.WriteString(conn, text); err != nil {
-		t.Fatal(err)
-	}
-	return conn
-}
-
-func TestR81_slowSendersAreCutOffAndHoldNobodyUp(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.register("DEMO", "demo-1", "UP", 1)
-	addr := serve(t, r, Limits{ReadTimeout: 300 * time.Millisecond, MaxRegistrations: 4})
-	slow := make([]net.Conn, 0, 100)
-	for i := range cap(slow) {
-		text := "PUT /eureka/apps/DEMO/demo-1 HTTP/1.1\r\nHost: a\r\n" // a header that never ends
-		if i%2 == 1 {
-			text = "POST /eureka/apps/DEMO HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n{" // nor a body
-		}
-		slow = append(slow, dial(t, addr, text))
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for range 50 {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://"+addr+"/eureka/apps/DEMO/demo-1", http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := resp.Body.Close(); err != nil || resp.StatusCode != http.StatusOK {
-			t.Fatalf("a heartbeat beside them: %s, %v", resp.Status, err)
-		}
-	}
-	for _, conn := range slow {
-		if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.Copy(io.Discard, conn); err != nil && !strings.Contains(err.Error(), "reset") {
-			t.Fatalf("a slow sender was not cut off: %v", err)
-		}
-	}
-}
-
-func TestR81_slowReadersHoldNoWriterUp(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.fill(20_000, 50)
-	addr := serve(t, r, Limits{})
-	for range 20 {
-		conn := dial(t, addr, "GET /eureka/apps HTTP/1.1\r\nHost: a\r\nAccept: application/json\r\n\r\n")
-		if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil { // and reads no more
-			t.Fatalf("a reader was not answered: %v", err)
-		}
-	}
-	for i := range 20 {
-		id := "demo-" + strconv.Itoa(i)
-		r.register("DEMO", id, "UP", 1)
-		if !strings.Contains(string(r.getJSON("/eureka/apps/DEMO")), id) {
-			t.Fatalf("%s is not listed", id)
-		}
 	}
 }
 

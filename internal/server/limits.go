@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Limits bound what clients can make the server do. A zero field means its
@@ -39,6 +41,11 @@ type Limits struct {
 	// them, which neither slow readers nor slow senders keep out. Default 2048.
 	MaxOthers int
 
+	// MaxConnections bounds the open connections, which take some 20 KiB each. Beyond
+	// it those that have waited longest for a request are closed. Default 65536: two
+	// for each of 30,000 clients.
+	MaxConnections int
+
 	// ReadTimeout bounds the time from the first byte of a request to its last.
 	// Clients give up after 8 s, and a registration that stalls for so long is of
 	// no use to anybody. Default 8 s.
@@ -62,6 +69,7 @@ func (l Limits) withDefaults() Limits {
 	defaultTo(&l.MaxRegistrations, 1024)
 	defaultTo(&l.MaxBatches, 8)
 	defaultTo(&l.MaxOthers, 2048)
+	defaultTo(&l.MaxConnections, 65536)
 	defaultTo(&l.ReadTimeout, 8*time.Second)
 	defaultTo(&l.WriteTimeout, 60*time.Second)
 	defaultTo(&l.IdleTimeout, 120*time.Second)
@@ -74,11 +82,18 @@ func defaultTo[T int | int64 | time.Duration](field *T, value T) {
 	}
 }
 
-// NewHTTPServer returns a server for the handler with the limits' sizes and
-// timeouts. Address, TLS and error log are the caller's to set. The limits on
-// bodies, URLs and concurrency are the handler's own.
-func NewHTTPServer(handler http.Handler, limits Limits) *http.Server {
+// NewHTTPServer returns a server for the handler with the limits' sizes, timeouts
+// and number of connections. Address, TLS and error log are the caller's to set. The
+// limits on bodies, URLs and concurrency are the handler's own. A nil registerer
+// keeps the metrics to the server.
+func NewHTTPServer(handler http.Handler, limits Limits, metrics prometheus.Registerer) (*http.Server, error) {
 	limits = limits.withDefaults()
+	conns := newConnections(limits.MaxConnections)
+	if metrics != nil {
+		if err := conns.register(metrics); err != nil {
+			return nil, err
+		}
+	}
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
@@ -91,7 +106,8 @@ func NewHTTPServer(handler http.Handler, limits Limits) *http.Server {
 		WriteTimeout:      limits.WriteTimeout,
 		IdleTimeout:       limits.IdleTimeout,
 		MaxHeaderBytes:    limits.MaxHeaderBytes,
-	}
+		ConnState:         conns.follow,
+	}, nil
 }
 
 // slots count the requests of one class that are being answered.

@@ -17,8 +17,8 @@ import (
 	"github.com/kureka/kureka/internal/registry"
 )
 
-// list is an applications document as a typed client reads it.
-type list struct {
+// listing is an applications document as a typed client reads it.
+type listing struct {
 	Applications struct {
 		Version string        `json:"versions__delta"`
 		Hash    string        `json:"apps__hashcode"`
@@ -36,9 +36,9 @@ type application struct {
 	} `json:"instance"`
 }
 
-func (r *rig) list(target string) list {
+func (r *rig) list(target string) listing {
 	r.tb.Helper()
-	var doc list
+	var doc listing
 	if err := json.Unmarshal(r.getJSON(target), &doc); err != nil {
 		r.tb.Fatalf("decoding %s: %v", target, err)
 	}
@@ -46,7 +46,7 @@ func (r *rig) list(target string) list {
 }
 
 // names returns the document as one line per application.
-func (l list) names() []string {
+func (l listing) names() []string {
 	all := make([]string, 0, len(l.Applications.Apps))
 	for _, app := range l.Applications.Apps {
 		ids := make([]string, 0, len(app.Instances))

@@ -44,11 +44,11 @@ func TestNew_demandsRegistryAndClock(t *testing.T) {
 
 func TestLimits_haveDefaultsAndKeepWhatIsSet(t *testing.T) {
 	t.Parallel()
-	want := Limits{128 << 10, 8 << 20, 32 << 10, 64 << 10, 8192, 1024, 8, 7, 8 * time.Second, 60 * time.Second, 120 * time.Second}
+	want := Limits{128 << 10, 8 << 20, 32 << 10, 64 << 10, 8192, 1024, 8, 7, 65536, 8 * time.Second, 60 * time.Second, 120 * time.Second}
 	if diff := cmp.Diff(want, Limits{MaxOthers: 7}.withDefaults()); diff != "" {
 		t.Errorf("limits differ (-want +got):\n%s", diff)
 	}
-	srv := NewHTTPServer(http.NotFoundHandler(), Limits{IdleTimeout: time.Hour})
+	srv := httpServer(t, http.NotFoundHandler(), Limits{IdleTimeout: time.Hour})
 	got := []any{srv.ReadHeaderTimeout, srv.ReadTimeout, srv.WriteTimeout, srv.IdleTimeout, srv.MaxHeaderBytes}
 	if diff := cmp.Diff([]any{8 * time.Second, 8 * time.Second, 60 * time.Second, time.Hour, 64 << 10}, got); diff != "" {
 		t.Errorf("server limits differ (-want +got):\n%s", diff)
@@ -230,7 +230,7 @@ func TestMetrics_areThereFromTheStartAndBounded(t *testing.T) {
 func TestWire_emptyAnswersAreEmpty(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	srv := &httptest.Server{Config: NewHTTPServer(r.handler, Limits{})}
+	srv := &httptest.Server{Config: httpServer(t, r.handler, Limits{})}
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
