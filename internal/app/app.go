@@ -230,7 +230,7 @@ func (a *App) withDashboard(api http.Handler) http.Handler {
 	}
 	people := dashboard.New(opts)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.EscapedPath(), dashboard.Prefix) {
+		if path := r.URL.EscapedPath(); path == dashboard.LastNPath || strings.HasPrefix(path, dashboard.Prefix) {
 			people.ServeHTTP(w, r)
 			return
 		}

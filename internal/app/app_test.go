@@ -118,14 +118,19 @@ func TestAnInstanceIsExplained(t *testing.T) {
 	if code, body := ask(t, a.Addr(), http.MethodGet, "/kureka/v1/instances/DEMO/a", ""); code != http.StatusOK || !strings.Contains(body, `"NoPodOwnsAddress"`) {
 		t.Errorf("%d %s", code, body)
 	}
+	if code, body := ask(t, a.Addr(), http.MethodGet, "/lastn", ""); code != http.StatusOK || !strings.Contains(body, `"id": "a"`) {
+		t.Errorf("/lastn: %d %s", code, body)
+	}
 }
 
 func TestTheDashboardCanBeSwitchedOff(t *testing.T) {
 	o := options(Standalone)
 	o.Dashboard = DashboardOff
 	a, _ := start(t, o)
-	if code, _ := ask(t, a.Addr(), http.MethodGet, "/kureka/v1/view", ""); code != http.StatusNotFound {
-		t.Errorf("answered %d", code)
+	for _, path := range []string{"/kureka/v1/view", "/lastn"} {
+		if code, body := ask(t, a.Addr(), http.MethodGet, path, ""); code != http.StatusNotFound || body != "" {
+			t.Errorf("%s is answered %d %s", path, code, body)
+		}
 	}
 }
 

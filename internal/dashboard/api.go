@@ -45,6 +45,7 @@ type View interface {
 // Registry is what the API asks the registry.
 type Registry interface {
 	Partitions() []registry.PartitionStats
+	Latest() (registered, ended []registry.Moment)
 }
 
 // Consumers is what the API asks about who fetches the registry.
@@ -71,7 +72,7 @@ type Options struct {
 	Logger  logr.Logger
 }
 
-// New returns the handler of everything under Prefix.
+// New returns the handler of everything under Prefix, and of LastNPath.
 func New(opts Options) http.Handler { return &api{opts, make(chan struct{}, maxAtOnce)} }
 
 type api struct {
@@ -114,13 +115,15 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) {
 		a.write(w, http.StatusOK, namespaces{namespacesOf(a.Registry.Partitions())})
 	case path == "consumers":
 		a.write(w, http.StatusOK, consumersOf(a.Consumers))
+	case path == "lastn":
+		a.write(w, http.StatusOK, lastNOf(a.Registry.Latest()))
 	case path == "view":
 		a.view(w)
 	case path == "openapi.yaml":
 		w.Header().Set("Content-Type", "application/yaml")
 		a.body(w, openAPI)
 	default:
-		a.fail(w, http.StatusNotFound, "there is instances/{app}/{id}, pods/{namespace}/{name}, changes, observe, namespaces, consumers, view and openapi.yaml")
+		a.fail(w, http.StatusNotFound, "there is instances/{app}/{id}, pods/{namespace}/{name}, changes, observe, namespaces, consumers, lastn, view and openapi.yaml")
 	}
 }
 

@@ -240,7 +240,7 @@ func TestTheDescriptionKnowsEveryKey(t *testing.T) {
 	if err := yaml.Unmarshal(w.Body.Bytes(), &described); err != nil {
 		t.Fatal(err)
 	}
-	for _, target := range []string{"instances/demo/" + url.PathEscape(oddID), "instances/VM/v", "changes", "observe", "namespaces", "consumers", "view", "none"} {
+	for _, target := range []string{"instances/demo/" + url.PathEscape(oddID), "instances/VM/v", "changes", "observe", "namespaces", "consumers", "lastn", "view", "none"} {
 		_, doc := get(t, h, "/kureka/v1/"+target)
 		if target == "observe" {
 			_, doc = get(t, trial(t), "/kureka/v1/observe?since=1h")
@@ -262,7 +262,7 @@ func TestAnswersHoldWhatTheDescriptionPromises(t *testing.T) {
 	if err := yaml.Unmarshal(w.Body.Bytes(), &described); err != nil {
 		t.Fatal(err)
 	}
-	for schema, target := range map[string]string{"View": "view", "Consumers": "consumers", "Explanation": "instances/demo/" + url.PathEscape(oddID)} {
+	for schema, target := range map[string]string{"View": "view", "LastN": "lastn", "Consumers": "consumers", "Explanation": "instances/demo/" + url.PathEscape(oddID)} {
 		_, doc := get(t, h, "/kureka/v1/"+target)
 		required, _ := at(described, "components", "schemas", schema, "required").([]any)
 		if len(required) == 0 {

@@ -81,6 +81,8 @@ type Engine struct {
 	credit     int64 // mono until which nothing expires
 	lastTick   int64
 	happened   []Transition
+	registered latest
+	ended      latest
 }
 
 type shard struct {

@@ -23,6 +23,7 @@ func (e *Engine) Keep(now time.Time, rec *Record, b Binding) Outcome {
 		n = e.insert(now, rec.Key(), true)
 		n.lease.renewed.Store(e.mono(now))
 		n.lease.renewedMS.Store(now.UnixMilli())
+		e.registered.add(Moment{Key: n.key, AtMS: now.UnixMilli()})
 	}
 	e.keepRecord(now, n, rec, hash)
 	if status := reported(rec); Status(n.client.Load()) != status {

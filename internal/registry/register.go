@@ -42,6 +42,7 @@ func (e *Engine) Register(now time.Time, c Caller, rec *Record, b Binding) Outco
 	e.renewed(now, n)
 	e.bind(now, n, b)
 	e.publish(now, n)
+	e.registered.add(Moment{Key: n.key, AtMS: now.UnixMilli()})
 	return Done
 }
 
@@ -220,7 +221,7 @@ func (e *Engine) Cancel(now time.Time, c Caller, key Key) Outcome {
 		return NotFound
 	}
 	e.bury(now, n)
-	e.remove(now, n)
+	e.remove(now, n, EndCancelled)
 	return Done
 }
 
@@ -235,7 +236,7 @@ func (e *Engine) Remove(now time.Time, key Key) {
 		return
 	}
 	e.bury(now, n)
-	e.remove(now, n)
+	e.remove(now, n, EndRemoved)
 }
 
 // Proof says that a pod is certainly gone.
@@ -265,14 +266,15 @@ func (e *Engine) Prove(now time.Time, p Proof) {
 	for _, key := range keys {
 		n := e.entry(key)
 		e.bury(now, n)
-		e.remove(now, n)
+		e.remove(now, n, EndProven)
 	}
 	e.fence.add(e.mono(now), p, keys)
 	e.revision.Add(1)
 }
 
-// remove drops the entry itself; why is the caller's business.
-func (e *Engine) remove(now time.Time, n *entry) {
+// remove drops the entry itself; whether it is buried is the caller's business.
+func (e *Engine) remove(now time.Time, n *entry, reason string) {
+	e.ended.add(Moment{Key: n.key, AtMS: now.UnixMilli(), Reason: reason})
 	n.setFlag(flagGone, true)
 	s := e.shard(n.key)
 	s.mu.Lock()

@@ -235,7 +235,7 @@ func (e *Engine) evict(now time.Time, n *entry, p *partition, last int64) bool {
 		return false
 	}
 	p.evictions = append(p.evictions, eviction{at: e.mono(now), members: p.members})
-	e.remove(now, n)
+	e.remove(now, n, EndExpired)
 	return true
 }
 
