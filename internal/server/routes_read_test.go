@@ -42,6 +42,11 @@ func (r *rig) list(target string) listing {
 	if err := json.Unmarshal(r.getJSON(target), &doc); err != nil {
 		r.tb.Fatalf("decoding %s: %v", target, err)
 	}
+	for _, app := range doc.Applications.Apps {
+		if len(app.Instances) == 0 {
+			r.tb.Errorf("GET %s has an application without instances, which some clients fail on", target)
+		}
+	}
 	return doc
 }
 
