@@ -34,7 +34,12 @@ func options(mode Mode) Options {
 // start runs an app until the test ends, or stop is called.
 func start(tb testing.TB, o Options) (a *App, stop func() error) {
 	tb.Helper()
-	a, err := New(tb.Context(), o, logr.Discard())
+	return startLogging(tb, o, logr.Discard())
+}
+
+func startLogging(tb testing.TB, o Options, log logr.Logger) (a *App, stop func() error) {
+	tb.Helper()
+	a, err := New(tb.Context(), o, log)
 	if err != nil {
 		tb.Fatal(err)
 	}
