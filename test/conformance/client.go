@@ -31,6 +31,10 @@ type Client struct {
 	// itself in whoami.
 	Name    string
 	Version string
+	// Packaged means that the distribution decides the version: Version is empty, and
+	// the page says which one ran.
+	Packaged bool
+	ran      string // what a packaged one has said of itself
 	// Variant tells rows of the same client apart, for example "delta". It may be empty.
 	Variant string
 	Family  family

@@ -11,7 +11,7 @@ func TestClients_haveLanesOfTheirOwn(t *testing.T) {
 	seen := map[owner]string{}
 	for number, c := range allClients() {
 		slug := c.Slug()
-		if c.Name == "" || c.Version == "" || c.Family == "" || c.Program == nil {
+		if c.Name == "" || (c.Version == "") != c.Packaged || c.Family == "" || c.Program == nil {
 			t.Errorf("%s is not complete", slug)
 		}
 		s, err := newSettings(number+1, c, "http://registry.example/eureka/", "127.0.0.1:1", nil)
@@ -61,5 +61,22 @@ func TestPage_hasARowOfEveryClientAndAColumnOfEveryScene(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page lacks %q:\n%s", want, got)
 		}
+	}
+}
+
+func TestPage_saysWhichVersionOfAPackageRanLast(t *testing.T) {
+	t.Parallel()
+	one := &Client{Name: "packaged", Packaged: true, ran: "7", Family: familyTools, Notes: []string{"It is old."}}
+	written := string(page([]*Client{one}, nil))
+	if !strings.Contains(written, "\n| packaged | 7 | tool |\n") || !strings.Contains(written, "- packaged 7: It is old.\n") {
+		t.Errorf("the page is:\n%s", written)
+	}
+	other := *one
+	other.ran = "8"
+	if again := string(page(asOn(written, []*Client{&other}), nil)); again != written {
+		t.Errorf("another version is a difference:\n%s", again)
+	}
+	if other.ran != "8" {
+		t.Errorf("the client says that it ran %s", other.ran)
 	}
 }

@@ -10,10 +10,11 @@ import (
 	"strings"
 )
 
-// prometheusClients is the server that Debian packages. It only reads.
+// prometheusClients is the server as Debian, or a distribution made from it, packages
+// it. It only reads.
 func prometheusClients() []*Client {
 	return []*Client{{
-		Name: "Prometheus", Version: "2.42.0+ds", Family: familyTools, Program: prometheusProgram(), ReadOnly: true,
+		Name: "Prometheus", Packaged: true, Family: familyTools, Program: prometheusProgram(), ReadOnly: true,
 		Lacks: Lacks{Deltas: true, Status: true, Override: true, Stop: true}, Sees: seesLabels,
 		Notes: []string{"`eureka_sd_configs` makes a target of every instance, whatever its status. In names of labels every character but letters, digits and underscores is an underscore, and it leaves the escapes of XML in metadata as they are."},
 	}}

@@ -2,7 +2,9 @@ package conformance
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -59,7 +61,7 @@ func page(clients []*Client, scenes []scene) []byte {
 	}
 	b.WriteString("\n|---|---|---|" + strings.Repeat("---|", len(scenes)) + "\n")
 	for _, c := range clients {
-		fmt.Fprintf(&b, "| %s | %s | %s |", c.title(), c.Version, c.Family)
+		fmt.Fprintf(&b, "| %s | %s | %s |", c.title(), c.shownVersion(), c.Family)
 		for _, s := range scenes {
 			mark := "yes"
 			if !s.applies(c) {
@@ -72,7 +74,7 @@ func page(clients []*Client, scenes []scene) []byte {
 	b.WriteString("\n## Good to know\n")
 	for _, c := range clients {
 		for _, note := range c.Notes {
-			fmt.Fprintf(&b, "- %s %s: %s\n", c.title(), c.Version, note)
+			fmt.Fprintf(&b, "- %s %s: %s\n", c.title(), c.shownVersion(), note)
 		}
 	}
 	return b.Bytes()
@@ -88,4 +90,20 @@ func (c *Client) title() string {
 		title += ", *emulated*"
 	}
 	return title
+}
+
+func (c *Client) shownVersion() string { return cmp.Or(c.Version, c.ran) }
+
+// asOn returns the clients with the versions of packaged ones that the page has. Those
+// of another distribution are no difference.
+func asOn(page string, clients []*Client) []*Client {
+	clients = slices.Clone(clients)
+	for i, c := range clients {
+		if _, row, found := strings.Cut(page, "\n| "+c.title()+" | "); found && c.Packaged {
+			packaged := *c
+			packaged.ran, _, _ = strings.Cut(row, " |")
+			clients[i] = &packaged
+		}
+	}
+	return clients
 }
