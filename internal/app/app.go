@@ -195,7 +195,7 @@ func (a *App) equip() error {
 	}
 	api, err := server.New(server.Options{
 		Registry: a.cluster, Clock: time.Now, Gate: a.gate.Open, Logger: a.log.WithName("server"),
-		Registerer: a.metrics, TrustedProxies: proxies, Peers: peers, Fetched: a.consumers.Fetched,
+		Registerer: a.metrics, TrustedProxies: proxies, Peers: peers, Prefixes: a.opts.basePaths(), Fetched: a.consumers.Fetched,
 	})
 	if err != nil {
 		return err

@@ -128,6 +128,20 @@ func TestAnInstanceIsExplained(t *testing.T) {
 	}
 }
 
+func TestTheAPIIsAnsweredUnderMoreBasePaths(t *testing.T) {
+	o := options(Standalone)
+	o.BasePaths = []string{"/registry/eureka", "/other/"}
+	a, _ := start(t, o)
+	for path, want := range map[string]int{
+		"/eureka/apps": 200, "/v2/apps": 200, "/registry/eureka/apps/": 200, "/registry/eureka/v2/apps": 200, "//registry//eureka/apps": 200,
+		"/other/apps": 200, "/registry/apps": 404, "/registry/v2/apps": 404,
+	} {
+		if code, _ := ask(t, a.Addr(), http.MethodGet, path, ""); code != want {
+			t.Errorf("%s is answered %d, want %d", path, code, want)
+		}
+	}
+}
+
 func TestTheDashboardCanBeSwitchedOff(t *testing.T) {
 	o := options(Standalone)
 	o.Dashboard = DashboardOff

@@ -1,11 +1,15 @@
 package app
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/kureka/kureka/internal/server"
 )
 
 // smallServer serves metrics or probes: short requests from few clients.
@@ -52,4 +56,29 @@ func (a *App) probes() http.Handler {
 		ok(w, r)
 	})
 	return mux
+}
+
+// maxBasePaths bounds --registry-base-paths: every request is compared with all.
+const maxBasePaths = 16
+
+func (o *Options) validateBasePaths() error {
+	if len(o.BasePaths) > maxBasePaths {
+		return fmt.Errorf("--registry-base-paths: want at most %d", maxBasePaths)
+	}
+	for _, path := range o.BasePaths {
+		if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?#%") {
+			return fmt.Errorf("--registry-base-paths %q: want a path that begins with a slash, without escapes", path)
+		}
+	}
+	return nil
+}
+
+// basePaths are all paths under which the API is answered. Below one of the user's,
+// the version is a segment of its own, as below /eureka.
+func (o *Options) basePaths() []string {
+	all := server.DefaultPrefixes()
+	for _, path := range o.BasePaths {
+		all = append(all, path, path+"/v2")
+	}
+	return all
 }

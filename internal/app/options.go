@@ -36,6 +36,8 @@ type Options struct {
 	MetricsAddr  string // Prometheus metrics; "0" for none
 	ProbeAddr    string // /healthz and /readyz; "0" for none
 
+	// BasePaths are more paths under which the Eureka API is answered.
+	BasePaths []string
 	// UsersFile names who may use the registry's port, everybody if empty.
 	UsersFile string
 	// TLSCertFile and TLSKeyFile encrypt the registry's port, if they are set.
@@ -157,6 +159,8 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.RegistryAddr, "registry-bind-address", o.RegistryAddr, "address of the Eureka API")
 	f.StringVar(&o.MetricsAddr, "metrics-bind-address", o.MetricsAddr, `address of the metrics, "0" for none`)
 	f.StringVar(&o.ProbeAddr, "health-probe-bind-address", o.ProbeAddr, `address of /healthz and /readyz, "0" for none`)
+	f.StringSliceVar(&o.BasePaths, "registry-base-paths", o.BasePaths,
+		"more paths under which the API is answered, besides /eureka, /eureka/v2, /v2 and the root, for clients whose URL has another, such as /registry/eureka")
 	f.StringVar(&o.UsersFile, "registry-users-file", o.UsersFile,
 		"file of users as htpasswd -B writes it; with it the API and the dashboard ask for a name and password (Basic). Followed when it changes")
 	f.StringVar(&o.TLSCertFile, "registry-tls-cert-file", o.TLSCertFile,
@@ -210,7 +214,7 @@ func (o *Options) Validate() error {
 		}
 	}
 	_, gateErr := o.gate()
-	errs = append(errs, gateErr, o.validateRanges(), o.validateSecurity())
+	errs = append(errs, gateErr, o.validateRanges(), o.validateSecurity(), o.validateBasePaths())
 	if o.ShutdownDelay < 0 || o.ShutdownDelay > maxShutdownDelay {
 		errs = append(errs, fmt.Errorf("--shutdown-delay %s: want a duration from 0s to %s", o.ShutdownDelay, maxShutdownDelay))
 	}

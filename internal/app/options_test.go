@@ -21,6 +21,8 @@ func TestParseArgsSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		"gate":              {[]string{"standalone", "--start-gate", "soon"}, []string{`--start-gate "soon"`, "Auto, Off"}},
 		"gate too long":     {[]string{"standalone", "--start-gate", "1h"}, []string{`--start-gate "1h"`}},
 		"proxy":             {[]string{"standalone", "--trusted-proxies", "host"}, []string{`--trusted-proxies "host"`}},
+		"base path":         {[]string{"standalone", "--registry-base-paths", "/a,b"}, []string{`--registry-base-paths "b"`, "begins with a slash"}},
+		"many base paths":   {[]string{"standalone", "--registry-base-paths", strings.Repeat(",/a", 17)[1:]}, []string{"at most 16"}},
 		"prober":            {[]string{"manager", "--prober", "Maybe"}, []string{`--prober "Maybe"`, "On or Off"}},
 		"peer":              {[]string{"standalone", "--replication-peers", "host"}, []string{`--replication-peers "host"`}},
 		"number":            {[]string{"standalone", "--max-instances", "many"}, []string{"max-instances"}},
