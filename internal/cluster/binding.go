@@ -149,14 +149,17 @@ func (p *pod) ownerOrSelf() string {
 }
 
 // attach binds an instance to the candidate, unless another living pod has
-// registered the same id: then nobody's death may remove the record. old is what
-// is known of the id so far, the instance itself when it is bound anew.
+// registered the same id: then nobody's death may remove the record. A pod whose
+// namespace has to stay back does not count. old is what is known of the id so far,
+// the instance itself when it is bound anew.
 func (c *Cluster) attach(in, old *instance, p *pod, why string) {
 	var known instance
 	if old != nil {
 		known = *old
 	}
-	users := livingOf(known.users)
+	users := slices.DeleteFunc(livingOf(known.users), func(user *pod) bool {
+		return p != nil && p.Namespace != user.Namespace && c.comesSecond(in.key.App, user)
+	})
 	if p != nil && !slices.Contains(users, p) {
 		users = append(users, p)
 	}

@@ -49,15 +49,17 @@ func (c *Cluster) admit(now time.Time, in, old *instance, p *pod, why string) re
 }
 
 // intrudes reports whether somebody dead, dying or not yet seen is about to
-// replace the record of a living pod.
+// replace the record of a living pod, or somebody of a namespace that has to stay back.
 func (c *Cluster) intrudes(in, old *instance, p *pod, why string) bool {
-	if old == nil || !slices.ContainsFunc(livingOf(old.users), func(user *pod) bool { return user != p && !c.observes(user) }) {
-		return false
-	}
-	if p != nil {
-		return !p.alive()
-	}
-	return why == UnboundPodNotSeen || c.isGhost(in)
+	return old != nil && slices.ContainsFunc(livingOf(old.users), func(user *pod) bool {
+		switch {
+		case user == p || c.observes(user):
+			return false
+		case p != nil:
+			return !p.alive() || p.Namespace != user.Namespace && c.comesSecond(in.key.App, p)
+		}
+		return why == UnboundPodNotSeen || c.isGhost(in)
+	})
 }
 
 func newInstance(now time.Time, src netip.Addr, rec *registry.Record) *instance {

@@ -41,22 +41,26 @@ func (s *spread) oldest(namespace string) (oldest time.Time) {
 	return oldest
 }
 
-// outranked reports whether an instance's namespace did not come first. Just after
-// a start without memory the age of the pods decides, later the order of registrations.
-func (c *Cluster) outranked(in *instance) bool {
-	p, s := in.pod, c.spreads[in.key.App]
+// outranked reports whether an instance's namespace did not come first.
+func (c *Cluster) outranked(in *instance) bool { return c.comesSecond(in.key.App, in.pod) }
+
+// comesSecond reports whether only another namespace may register the application,
+// because it came first. Just after a start without memory the age of the pods decides,
+// later the order of registrations.
+func (c *Cluster) comesSecond(app string, p *pod) bool {
+	s := c.spreads[app]
 	if c.fallback.AcrossNamespaces != verdict.FirstNamespaceOnly || p == nil || s == nil || s.first == p.Namespace || len(s.by[s.first]) == 0 {
 		return false
 	}
-	return !c.takesOver(s, in)
+	return !c.takesOver(s, p)
 }
 
-func (c *Cluster) takesOver(s *spread, in *instance) bool {
+func (c *Cluster) takesOver(s *spread, p *pod) bool {
 	if s.ranked {
 		return false
 	}
 	young := c.started.IsZero() || c.lastTick.Sub(c.started) < settling
-	return young && in.pod.Created.Before(s.oldest(s.first))
+	return young && p.Created.Before(s.oldest(s.first))
 }
 
 // join counts an instance that is bound to a pod.
@@ -67,10 +71,10 @@ func (c *Cluster) join(in *instance) {
 		s = &spread{first: namespace, by: map[string]map[*instance]struct{}{}, told: map[string]bool{}}
 		c.spreads[in.key.App] = s
 	}
-	if s.first != namespace && (len(s.by[namespace]) == 0 || c.takesOver(s, in)) {
+	if s.first != namespace && (len(s.by[namespace]) == 0 || c.takesOver(s, in.pod)) {
 		c.contested[in.key.App] = struct{}{}
 	}
-	if s.first != namespace && c.takesOver(s, in) {
+	if s.first != namespace && c.takesOver(s, in.pod) {
 		s.first = namespace
 	}
 	add(s.by, namespace, in)
