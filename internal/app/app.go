@@ -203,7 +203,7 @@ func (a *App) equip() error {
 	if a.guard, err = newGuard(&a.opts, a.log, a.metrics); err != nil {
 		return err
 	}
-	public, err := server.NewHTTPServer(a.untilDrained(a.withDashboard(api)), server.Limits{}, a.metrics)
+	public, err := server.NewHTTPServer(a.untilDrained(a.withDashboard(api)), server.Limits{MaxConnections: a.opts.MaxConnections}, a.metrics)
 	if err != nil {
 		return err
 	}

@@ -109,6 +109,30 @@ func exchange(t *testing.T, addr net.Addr, input string) (string, error) {
 	return string(answer), nil
 }
 
+func TestConnectionsThatAreIdleMakeRoom(t *testing.T) {
+	o := options(Standalone)
+	o.MaxConnections = 2
+	a, _ := start(t, o)
+	idle := make([]net.Conn, 2)
+	for i := range idle {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", a.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() }) // the server may have closed it
+		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		idle[i] = conn
+	}
+	if code, body := ask(t, a.Addr(), http.MethodGet, "/eureka/apps", ""); code != http.StatusOK {
+		t.Errorf("the third is answered %d %s", code, body)
+	}
+	if _, err := io.ReadAll(idle[0]); err != nil {
+		t.Errorf("the first was not closed: %v", err)
+	}
+}
+
 // request is an HTTP request as bytes. Headers alternate name and value.
 func request(method, target, body string, headers ...string) string {
 	var text strings.Builder

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kureka/kureka/internal/registry"
+	"github.com/kureka/kureka/internal/server"
 	"github.com/kureka/kureka/internal/version"
 )
 
@@ -54,6 +55,7 @@ type Options struct {
 	ReplicationPeers []string
 	Dashboard        string // On or Off
 	MaxInstances     int
+	MaxConnections   int
 	LogLevel         int // 0: changes of state, 1: details
 
 	Kubeconfig      string
@@ -89,7 +91,7 @@ const product = "kureka"
 func DefaultOptions() Options {
 	return Options{
 		RegistryAddr: ":8761", MetricsAddr: ":8080", ProbeAddr: ":8081",
-		StartGate: GateAuto, Dashboard: DashboardOn, Prober: ProberOn, MaxInstances: registry.DefaultMaxInstances,
+		StartGate: GateAuto, Dashboard: DashboardOn, Prober: ProberOn, MaxInstances: registry.DefaultMaxInstances, MaxConnections: server.DefaultMaxConnections,
 		Namespace: ownNamespace(), CanaryName: product,
 		WebhookAddr: "0", WebhookConfig: product, WebhookService: product,
 	}
@@ -178,6 +180,8 @@ func (o *Options) bind(f *pflag.FlagSet) {
 		"addresses or ranges of Eureka servers that may tell what their clients did; none: there is no such endpoint")
 	f.StringVar(&o.Dashboard, "dashboard", o.Dashboard, "On answers people's questions under /kureka/v1 on the address of the API, Off does not")
 	f.IntVar(&o.MaxInstances, "max-instances", o.MaxInstances, "instances that the registry holds at most")
+	f.IntVar(&o.MaxConnections, "max-connections", o.MaxConnections,
+		"connections to the API that are open at most, some 20 KiB each; beyond it those that have waited longest for a request are closed")
 	f.IntVar(&o.LogLevel, "log-level", o.LogLevel, "0 logs changes of state, 1 details")
 	f.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "manager: kubeconfig file; in a pod its service account is used")
 	f.StringVar(&o.Namespace, "namespace", o.Namespace, "manager: namespace of the canary Lease and of the webhook's Service")
@@ -223,8 +227,13 @@ func (o *Options) Validate() error {
 			errs = append(errs, fmt.Errorf("--%s %q: want On or Off", s.flag, s.value))
 		}
 	}
-	if o.MaxInstances < 1 {
-		errs = append(errs, fmt.Errorf("--max-instances %d: want at least 1", o.MaxInstances))
+	for _, n := range []struct {
+		flag  string
+		value int
+	}{{"max-instances", o.MaxInstances}, {"max-connections", o.MaxConnections}} {
+		if n.value < 1 {
+			errs = append(errs, fmt.Errorf("--%s %d: want at least 1", n.flag, n.value))
+		}
 	}
 	return errors.Join(append(errs, o.class())...)
 }

@@ -27,6 +27,7 @@ func TestParseArgsSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		"peer":              {[]string{"standalone", "--replication-peers", "host"}, []string{`--replication-peers "host"`}},
 		"number":            {[]string{"standalone", "--max-instances", "many"}, []string{"max-instances"}},
 		"none allowed":      {[]string{"standalone", "--max-instances", "0"}, []string{"--max-instances 0"}},
+		"no connections":    {[]string{"standalone", "--max-connections", "0"}, []string{"--max-connections 0"}},
 		"all that is wrong": {[]string{"standalone", "--start-gate", "x", "--max-instances", "0"}, []string{"--start-gate", "--max-instances"}},
 	}
 	for name, tc := range tests {

@@ -8,6 +8,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
+// DefaultMaxConnections is the default of Limits.MaxConnections.
+const DefaultMaxConnections = 65536
+
 // Limits bound what clients can make the server do. A zero field means its
 // default, so the zero value is the default as a whole.
 type Limits struct {
@@ -42,8 +45,8 @@ type Limits struct {
 	MaxOthers int
 
 	// MaxConnections bounds the open connections, which take some 20 KiB each. Beyond
-	// it those that have waited longest for a request are closed. Default 65536: two
-	// for each of 30,000 clients.
+	// it those that have waited longest for a request are closed. Default
+	// DefaultMaxConnections: two for each of 30,000 clients.
 	MaxConnections int
 
 	// ReadTimeout bounds the time from the first byte of a request to its last.
@@ -69,7 +72,7 @@ func (l Limits) withDefaults() Limits {
 	defaultTo(&l.MaxRegistrations, 1024)
 	defaultTo(&l.MaxBatches, 8)
 	defaultTo(&l.MaxOthers, 2048)
-	defaultTo(&l.MaxConnections, 65536)
+	defaultTo(&l.MaxConnections, DefaultMaxConnections)
 	defaultTo(&l.ReadTimeout, 8*time.Second)
 	defaultTo(&l.WriteTimeout, 60*time.Second)
 	defaultTo(&l.IdleTimeout, 120*time.Second)
