@@ -2,6 +2,8 @@ package server
 
 import (
 	"net/http"
+	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,8 +35,9 @@ type Limits struct {
 	MaxLists int
 	// MaxRegistrations bounds the registrations answered at a time. One may last as
 	// long as its client takes to send it, so they have slots of their own; with
-	// MaxBodyBytes they bound the memory held by bodies being received. Those beyond
-	// are answered 503. Default 1024.
+	// MaxBodyBytes they bound the memory held by bodies being received. One address
+	// gets half of them at most, so that one slow sender of many leaves room for
+	// others. Those beyond are answered 503. Default 1024.
 	MaxRegistrations int
 	// MaxBatches bounds the batches of peers answered at a time; with MaxBatchBytes
 	// they bound the memory held by batches being received. Those beyond are answered
@@ -129,3 +132,38 @@ func (s *slots) take() bool {
 }
 
 func (s *slots) release() { s.used.Add(-1) }
+
+// shares count the requests of one class that are being answered, by the address
+// they come from.
+type shares struct {
+	max int
+
+	mu   sync.Mutex
+	used map[netip.Addr]int
+}
+
+// take reports whether the address had some left of its share. If so, it has to be
+// released. Who comes through a proxy is not told apart and not limited.
+func (s *shares) take(from netip.Addr) bool {
+	if !from.IsValid() {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.used[from] >= s.max {
+		return false
+	}
+	s.used[from]++
+	return true
+}
+
+func (s *shares) release(from netip.Addr) {
+	if !from.IsValid() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.used[from]--; s.used[from] == 0 {
+		delete(s.used, from)
+	}
+}

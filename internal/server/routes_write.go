@@ -13,13 +13,19 @@ import (
 // register takes what a client says about itself. Nothing tells a first
 // registration from a later one, and clients expect exactly 204.
 func (s *server) register(c *call) {
+	from := s.source(c)
+	if !s.registering.take(from) {
+		s.turnAway(c, http.StatusServiceUnavailable, refusedBusy)
+		return
+	}
+	defer s.registering.release(from)
 	in, err := s.readInstance(c)
 	if err != nil {
 		s.opts.Logger.V(1).Info("Refused a registration", "app", c.app, "source", c.r.RemoteAddr, "reason", err.Error())
 		c.refuse(err)
 		return
 	}
-	outcome := s.opts.Registry.Register(c.now, s.source(c), recordOf(&in, c.now))
+	outcome := s.opts.Registry.Register(c.now, from, recordOf(&in, c.now))
 	c.answer(outcome, http.StatusNoContent)
 }
 

@@ -76,6 +76,7 @@ func New(opts Options) (http.Handler, error) {
 	}
 	s.lists.max = int64(limits.MaxLists)
 	s.registrations.max = int64(limits.MaxRegistrations)
+	s.registering = shares{max: max(1, limits.MaxRegistrations/2), used: map[netip.Addr]int{}}
 	s.batches.max = int64(limits.MaxBatches)
 	s.others.max = int64(limits.MaxOthers)
 	s.metrics = newMetrics(&s.endpoints)
@@ -101,6 +102,7 @@ type server struct {
 	bodies        bodies
 	lists         slots
 	registrations slots
+	registering   shares // of the registrations
 	batches       slots
 	others        slots
 }

@@ -124,6 +124,53 @@ func TestBusy_listsRegistrationsAndOthersHaveSlotsOfTheirOwn(t *testing.T) {
 	r.want(http.StatusNotFound, http.MethodPut, "/eureka/apps/DEMO/a")
 }
 
+func TestBusy_oneAddressLeavesOthersRoomToRegister(t *testing.T) {
+	t.Parallel()
+	b := blocking{entered: make(chan struct{}), release: make(chan struct{})}
+	r := newRig(t, func(o *Options) {
+		b.Registry = o.Registry
+		o.Registry, o.Limits = b, Limits{MaxRegistrations: 4}
+		o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}
+	})
+	register := func(from string) int {
+		w := &discard{header: http.Header{}}
+		req := get(t, "/eureka/apps/DEMO")
+		req.Method, req.RemoteAddr = http.MethodPost, from
+		req.Body = io.NopCloser(strings.NewReader(body("DEMO", "a", "UP", 1)))
+		r.handler.ServeHTTP(w, req)
+		return w.code
+	}
+	done := make(chan int)
+	start := func(from string) {
+		go func() { done <- register(from) }()
+		<-b.entered
+	}
+	start("192.0.2.1:1")
+	start("192.0.2.1:2")
+	if code := register("192.0.2.1:3"); code != http.StatusServiceUnavailable {
+		t.Errorf("the third of one address = %d, want 503", code)
+	}
+	start("192.0.2.2:1")
+	start("198.51.100.1:1") // a proxy, whose clients are not told apart
+	if code := register("198.51.100.1:2"); code != http.StatusServiceUnavailable {
+		t.Errorf("the fifth of all = %d, want 503", code)
+	}
+	close(b.release)
+	for range 4 {
+		if code := <-done; code != http.StatusNoContent {
+			t.Errorf("one that had a slot = %d", code)
+		}
+	}
+	go func() { done <- register("192.0.2.1:4") }()
+	<-b.entered
+	if code := <-done; code != http.StatusNoContent {
+		t.Errorf("after the others = %d", code)
+	}
+	if n := len(r.server.registering.used); n != 0 {
+		t.Errorf("%d addresses are still counted", n)
+	}
+}
+
 // touched is a registry that counts touches and panics on cancels.
 type touched struct {
 	Registry
