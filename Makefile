@@ -67,8 +67,16 @@ vet:
 lint: ## Run the linters, the import rules among them.
 	@$(PROGRESS) "linting (builds the linter first, once)" $(TOOL) golangci-lint run ./...
 
+.PHONY: helm-ensure
+helm-ensure:
+	@$(PROGRESS) "building Helm and kustomize (once)" sh -c 'for tool in helm kustomize; do go tool -modfile=hack/helm/go.mod -n $$tool >/dev/null || exit 1; done'
+
+.PHONY: chart
+chart: cluster-ensure helm-ensure ## Check the chart: what it renders, and a release from installation to end.
+	@$(PROGRESS) "testing the chart" go test -count=1 ./test/chart ./hack/chart
+
 .PHONY: unit
-unit: cluster-ensure ## Run all tests but the chains, with the race detector.
+unit: cluster-ensure helm-ensure ## Run all tests but the chains, with the race detector.
 	@$(if $(RACE),,echo "note: no C compiler, so the race detector is off")
 	@$(PROGRESS) "testing" go test $(RACE) -shuffle=on $$(go list ./... | grep -v '/test/chains$$')
 
@@ -116,6 +124,7 @@ generate: ## Write every generated file.
 ifneq ($(wildcard api/*/*_types.go),)
 	@$(PROGRESS) "generating the custom resources" $(TOOL) controller-gen object crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 endif
+	@$(PROGRESS) "generating parts of the chart" go run ./hack/chart
 
 .PHONY: verify
 verify: ## Fail when a generated file, a go.mod, the format or a path in a document is not as it should be.

@@ -24,7 +24,8 @@ import (
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list;watch
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=kube-node-lease,resources=leases,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create
-// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=kureka-system,resources=leases,verbs=get;list;watch;create;update
+// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=kureka-system,resources=leases,verbs=create
+// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=kureka-system,resources=leases,resourceNames=kureka,verbs=get;list;watch;update
 
 // Options configure a Watcher.
 type Options struct {
