@@ -1,0 +1,199 @@
+package chart
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kureka/kureka/api/v1alpha1"
+	"github.com/kureka/kureka/test/rig/controlplane"
+	"github.com/kureka/kureka/test/rig/kubelet"
+)
+
+const (
+	nodeName = "node-1"
+	// patience bounds every wait.
+	patience = time.Minute
+)
+
+// world is an empty cluster with one node.
+type world struct {
+	t          *testing.T
+	client     kubernetes.Interface
+	api        client.Client // knows the custom resources, too
+	kubeconfig string
+	chart      string // what is installed
+	node       *node
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	// There is no kube-proxy, so the API server calls the webhook's pod itself.
+	plane := controlplane.StartFor(t, controlplane.Options{APIServerArgs: []string{"--enable-aggregator-routing=true"}})
+	w := &world{t: t, chart: chartPath, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
+	w.must(plane.Kubeconfig(w.kubeconfig))
+	var err error
+	w.client, err = kubernetes.NewForConfig(plane.Config())
+	w.must(err)
+	kinds := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1alpha1.AddToScheme} {
+		w.must(add(kinds))
+	}
+	w.api, err = client.New(plane.Config(), client.Options{Scheme: kinds})
+	w.must(err)
+	w.node = &node{plane: plane, client: w.client, dir: t.TempDir(), program: os.Getenv("KUREKA_PROGRAM")}
+	k, err := kubelet.New(plane.Config(), kubelet.Options{
+		Name: nodeName, NodeIP: "10.99.0.10", PodCIDR: "10.99.1.0/24", Runtime: w.node,
+		LeaseDuration: 2 * time.Second, Timings: kubelet.FastTimings(),
+	})
+	w.must(err)
+	w.must(k.Start(t.Context()))
+	t.Cleanup(k.Stop)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("what the processes logged:\n%s", w.node.text())
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		schedule(ctx, w.client, nodeName)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	return w
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// eventually waits until a condition holds. The error it may return says what is
+// still missing.
+func (w *world) eventually(what string, holds func() error) {
+	w.t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(w.t.Context(), probeEvery, patience, true, func(context.Context) (bool, error) {
+		last = holds()
+		return last == nil, nil
+	})
+	if err != nil {
+		w.t.Fatalf("%s: never: %v", what, last)
+	}
+}
+
+// documented runs the commands of the first block below a heading of docs/install.md.
+func (w *world) documented(heading string, more ...string) {
+	w.t.Helper()
+	text, err := os.ReadFile(root + "/docs/install.md")
+	w.must(err)
+	_, section, found := strings.Cut(string(text), "\n## "+heading+"\n")
+	_, block, fenced := strings.Cut(section, "```\n")
+	block, _, ended := strings.Cut(block, "```")
+	if !found || !fenced || !ended {
+		w.t.Fatalf("docs/install.md has no commands below %q", heading)
+	}
+	for line := range strings.Lines(block) {
+		switch args := strings.Fields(line); args[0] {
+		case "helm":
+			w.helm(append(args[1:], more...)...)
+		case "kubectl":
+			w.kubectl(args[1:]...)
+		default:
+			w.t.Fatalf("docs/install.md: this test cannot run %q", line)
+		}
+	}
+}
+
+// helm runs Helm as an administrator.
+func (w *world) helm(args ...string) string {
+	w.t.Helper()
+	for i, arg := range args {
+		if arg == "charts/kureka" {
+			args[i] = w.chart
+		}
+	}
+	start := time.Now()
+	out, err := helm(w.t, "", append(args, "--kubeconfig", w.kubeconfig)...)
+	if err != nil {
+		w.t.Fatalf("helm %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	w.t.Logf("helm %s took %s", args[0], time.Since(start).Round(100*time.Millisecond))
+	return out
+}
+
+// kubectl does what the documented commands need of it.
+func (w *world) kubectl(args ...string) {
+	w.t.Helper()
+	switch {
+	case len(args) == 3 && args[0] == "create" && args[1] == "namespace":
+		w.namespace(args[2], nil)
+	case len(args) == 4 && args[0] == "label" && args[1] == "namespace":
+		key, value, _ := strings.Cut(args[3], "=")
+		patch := fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, key, value)
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: args[2]}}
+		w.must(w.api.Patch(w.t.Context(), ns, client.RawPatch("application/merge-patch+json", []byte(patch))))
+	default:
+		w.t.Fatalf("docs/install.md: this test cannot run kubectl %s", strings.Join(args, " "))
+	}
+}
+
+func (w *world) namespace(name string, labels map[string]string) {
+	w.t.Helper()
+	w.must(w.api.Create(w.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}))
+}
+
+// registry is the only pod of the release that lives.
+func (w *world) registry() (*corev1.Pod, error) {
+	pods, err := w.client.CoreV1().Pods(systemNamespace).List(w.t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=kureka"})
+	if err != nil {
+		return nil, err
+	}
+	if len(pods.Items) != 1 || pods.Items[0].DeletionTimestamp != nil {
+		return nil, fmt.Errorf("there are %d pods, or it is being deleted", len(pods.Items))
+	}
+	return &pods.Items[0], nil
+}
+
+// ask sends a request to a port of the registry's pod.
+func (w *world) ask(method, port, path, body string) (code int, text string, err error) {
+	pod, err := w.registry()
+	if err != nil {
+		return 0, "", err
+	}
+	url := "http://" + net.JoinHostPort(pod.Status.PodIP, port) + path
+	req, err := http.NewRequestWithContext(w.t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	resp, err := (&http.Client{Timeout: 5 * time.Second}).Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = resp.Body.Close() }() // it was read
+	content, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(content), err
+}
