@@ -34,6 +34,7 @@ type decider struct {
 	reader client.Reader
 	target Target
 	class  v1alpha1.RegistryClass
+	mode   v1alpha1.PolicyMode // where no policy says; empty: as built in
 	clock  func() time.Time
 	// effective is told what is in force, for those who need more of it than the target.
 	effective *Effective
@@ -46,7 +47,7 @@ func (d *decider) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	decisions, fallback, own, inForce := decide(cluster, namespaces)
+	decisions, fallback, own, inForce := decide(cluster, namespaces, d.mode)
 	d.target.SetPolicies(d.clock(), fallback, own)
 	d.effective.set(inForce, decisions)
 	d.made.Replace(ctx, decisions)
@@ -82,14 +83,20 @@ func (d *decider) isOurs(name string, class v1alpha1.RegistryClass) bool {
 	return name == v1alpha1.PolicyName && (class == "" || class == d.class)
 }
 
-// decide combines the objects. A namespace without an object has the fallback.
-func decide(cluster *v1alpha1.ClusterRegistryPolicy, namespaces []v1alpha1.RegistryPolicy) (
+// decide combines the objects. A namespace without an object has the fallback, and
+// the mode is this one where nobody names another.
+func decide(cluster *v1alpha1.ClusterRegistryPolicy, namespaces []v1alpha1.RegistryPolicy, mode v1alpha1.PolicyMode) (
 	map[types.NamespacedName]decision, verdict.Policy, map[string]verdict.Policy, v1alpha1.Policy,
 ) {
 	decisions := make(map[types.NamespacedName]decision, len(namespaces)+1)
 	var spec *v1alpha1.ClusterRegistryPolicySpec
 	if cluster != nil {
-		spec = &cluster.Spec
+		spec = cluster.Spec.DeepCopy()
+	} else if mode != "" {
+		spec = &v1alpha1.ClusterRegistryPolicySpec{}
+	}
+	if spec != nil && spec.Mode == "" {
+		spec.Mode = mode
 	}
 	everywhere, fallback, problems := Merge(spec, nil)
 	if cluster != nil {

@@ -24,6 +24,8 @@ type Options struct {
 	Figures Figures
 	// Effective, if set, is kept up to date with what is in force.
 	Effective *Effective
+	// Mode is built in instead of Enforce, unless empty.
+	Mode v1alpha1.PolicyMode
 	// Class is the name of this installation: policies for another are ignored.
 	Class string
 	// Namespaces limit whose policies are read; all if empty.
@@ -48,7 +50,7 @@ func Run(ctx context.Context, cfg *rest.Config, opts Options) {
 func setup(mgr ctrl.Manager, opts Options) error {
 	made := manager.NewDecisions[decision]()
 	d := &decider{
-		reader: mgr.GetClient(), target: opts.Target, class: v1alpha1.RegistryClass(opts.Class), clock: opts.Clock, effective: opts.Effective, made: made,
+		reader: mgr.GetClient(), target: opts.Target, class: v1alpha1.RegistryClass(opts.Class), mode: opts.Mode, clock: opts.Clock, effective: opts.Effective, made: made,
 	}
 	w := newStatusWriter(mgr.GetClient(), made.About, opts)
 	return manager.Pair(mgr, "policies", d, w, made, &v1alpha1.ClusterRegistryPolicy{}, &v1alpha1.RegistryPolicy{})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kureka/kureka/api/v1alpha1"
 	"github.com/kureka/kureka/internal/registry"
 	"github.com/kureka/kureka/internal/server"
 	"github.com/kureka/kureka/internal/version"
@@ -63,6 +64,7 @@ type Options struct {
 	CanaryName      string
 	WatchNamespaces []string
 	Prober          string // On or Off
+	PolicyMode      string // Enforce or Observe: whether verdicts act where no policy says
 
 	WebhookAddr    string // of the webhook that gives pods their drain; "0" for none
 	WebhookCertDir string // with tls.crt and tls.key; empty: a certificate of our own
@@ -72,7 +74,7 @@ type Options struct {
 	RegistryClass  string // of the custom resources and annotations that are for this installation
 }
 
-// Values of StartGate besides a duration, of Dashboard and of Prober.
+// Values of StartGate besides a duration, of Dashboard, of Prober and of PolicyMode.
 const (
 	GateAuto = "Auto"
 	GateOff  = "Off"
@@ -82,6 +84,9 @@ const (
 
 	ProberOn  = DashboardOn
 	ProberOff = DashboardOff
+
+	Enforce = string(v1alpha1.Enforce)
+	Observe = string(v1alpha1.Observe)
 )
 
 // product is what everything of ours is called that has no other name.
@@ -92,7 +97,7 @@ func DefaultOptions() Options {
 	return Options{
 		RegistryAddr: ":8761", MetricsAddr: ":8080", ProbeAddr: ":8081",
 		StartGate: GateAuto, Dashboard: DashboardOn, Prober: ProberOn, MaxInstances: registry.DefaultMaxInstances, MaxConnections: server.DefaultMaxConnections,
-		Namespace: ownNamespace(), CanaryName: product,
+		Namespace: ownNamespace(), CanaryName: product, PolicyMode: Enforce,
 		WebhookAddr: "0", WebhookConfig: product, WebhookService: product,
 	}
 }
@@ -188,6 +193,8 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.CanaryName, "canary-lease", o.CanaryName, "manager: name of the canary Lease")
 	f.StringVar(&o.Prober, "prober", o.Prober,
 		"manager: On opens TCP connections to the kubelet and to pods of a node that falls silent, and to some others for comparison, to tell a dead node from a broken network; Off leaves that to heartbeats")
+	f.StringVar(&o.PolicyMode, "mode", o.PolicyMode,
+		"manager: Enforce acts on verdicts, Observe shows and counts them; for policies that do not say, and until policies have been read")
 	f.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", o.WatchNamespaces, "manager: namespaces whose pods are watched, all if empty")
 	f.StringVar(&o.WebhookAddr, "webhook-bind-address", o.WebhookAddr, `manager: address of the webhook that gives pods their drain, "0" for none`)
 	f.StringVar(&o.WebhookCertDir, "webhook-cert-dir", o.WebhookCertDir,
@@ -222,9 +229,13 @@ func (o *Options) Validate() error {
 	if o.ShutdownDelay < 0 || o.ShutdownDelay > maxShutdownDelay {
 		errs = append(errs, fmt.Errorf("--shutdown-delay %s: want a duration from 0s to %s", o.ShutdownDelay, maxShutdownDelay))
 	}
-	for _, s := range []struct{ flag, value string }{{"dashboard", o.Dashboard}, {"prober", o.Prober}} {
-		if s.value != DashboardOn && s.value != DashboardOff {
-			errs = append(errs, fmt.Errorf("--%s %q: want On or Off", s.flag, s.value))
+	for _, s := range []struct{ flag, value, one, other string }{
+		{"dashboard", o.Dashboard, DashboardOn, DashboardOff},
+		{"prober", o.Prober, ProberOn, ProberOff},
+		{"mode", o.PolicyMode, Enforce, Observe},
+	} {
+		if s.value != s.one && s.value != s.other {
+			errs = append(errs, fmt.Errorf("--%s %q: want %s or %s", s.flag, s.value, s.one, s.other))
 		}
 	}
 	for _, n := range []struct {

@@ -24,6 +24,7 @@ func TestParseArgsSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		"base path":         {[]string{"standalone", "--registry-base-paths", "/a,b"}, []string{`--registry-base-paths "b"`, "begins with a slash"}},
 		"many base paths":   {[]string{"standalone", "--registry-base-paths", strings.Repeat(",/a", 17)[1:]}, []string{"at most 16"}},
 		"prober":            {[]string{"manager", "--prober", "Maybe"}, []string{`--prober "Maybe"`, "On or Off"}},
+		"mode":              {[]string{"manager", "--mode", "Watch"}, []string{`--mode "Watch"`, "Enforce or Observe"}},
 		"peer":              {[]string{"standalone", "--replication-peers", "host"}, []string{`--replication-peers "host"`}},
 		"number":            {[]string{"standalone", "--max-instances", "many"}, []string{"max-instances"}},
 		"none allowed":      {[]string{"standalone", "--max-instances", "0"}, []string{"--max-instances 0"}},

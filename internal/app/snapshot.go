@@ -200,6 +200,7 @@ func (a *App) load(fixed time.Duration) {
 	a.keeper = &keeper{file: file, gate: a.gate, log: log, metrics: newSnapshotMetrics(a.metrics)}
 	defer func() { a.keeper.cluster = a.cluster }()
 	if err == nil {
+		a.observeRestored(cp)
 		if err = a.cluster.Restore(now, cp); err != nil {
 			err = &snapshotfile.UnusableError{Why: err.Error()}
 			a.build(now)
@@ -235,6 +236,7 @@ func (a *App) build(now time.Time) {
 	a.cluster = cluster.New(a.reg, cluster.Options{
 		AllNamespaces: len(a.opts.WatchNamespaces) == 0, Class: a.opts.RegistryClass, Probing: a.probing(), Observer: a.changed,
 	})
+	a.observeAtFirst(now)
 }
 
 // probing reports whether silent nodes are asked by TCP.

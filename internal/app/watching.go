@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/kureka/kureka/api/v1alpha1"
 	"github.com/kureka/kureka/controllers"
 	"github.com/kureka/kureka/controllers/drain"
 	"github.com/kureka/kureka/controllers/policy"
@@ -72,7 +73,7 @@ func newWatching(a *App) (*watching, error) {
 	}
 	w.policy = policy.Options{
 		Target: a.cluster, Effective: policy.NewEffective(), Figures: figures{a.reg}, Namespaces: a.opts.WatchNamespaces, Class: a.opts.RegistryClass,
-		Clock: time.Now, Logger: a.log.WithName("policy"),
+		Mode: v1alpha1.PolicyMode(a.opts.PolicyMode), Clock: time.Now, Logger: a.log.WithName("policy"),
 	}
 	w.offers = registration.Options{
 		Target: a.cluster, Namespaces: a.opts.WatchNamespaces, Class: a.opts.RegistryClass,
