@@ -3,6 +3,7 @@ package chart
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -29,14 +30,19 @@ func TestRelease_worksFromItsInstallationToItsEnd(t *testing.T) {
 	netns.Require(t)
 	w := newWorld(t)
 	w.namespace(shop, map[string]string{"kureka.dev/drain": "Enabled"})
+	w.helm("install", objectName, "charts/kureka", "--namespace", systemNamespace, "--create-namespace", "--dry-run=server")
 	w.documented("Install")
+	w.accepted()
 	w.works("")
 	w.must(w.api.Create(t.Context(), sleepFor(7)))
 	w.drains(7)
 	trusted := w.bundle()
 
 	w.chart = w.nextChart()
-	w.documented("Upgrade", "--set", "rbac.scope=namespaces,watchNamespaces={"+shop+"}")
+	w.secrets()
+	w.documented("Upgrade", "--set", "rbac.scope=namespaces,watchNamespaces={"+shop+"}",
+		"--set", "auth.basic.existingSecret=api-users,tls.existingSecret=api-tls")
+	w.secured = true
 	w.works(shop)
 	if !w.hasField("somethingNew") {
 		t.Error("the definitions of the custom resources were not upgraded")
@@ -47,6 +53,7 @@ func TestRelease_worksFromItsInstallationToItsEnd(t *testing.T) {
 	w.drains(7)
 
 	w.documented("Go back")
+	w.secured = false
 	w.works("")
 	if w.hasField("somethingNew") {
 		t.Error("the definitions of the custom resources are still the newer ones")
@@ -57,6 +64,41 @@ func TestRelease_worksFromItsInstallationToItsEnd(t *testing.T) {
 	w.mayBeDeleted(systemNamespace)
 	w.documented("Install")
 	w.drains(7)
+}
+
+// everything is what a cluster without an operator of Prometheus can be given.
+const everything = `
+fullnameOverride: blue
+commonLabels: {team: platform}
+commonAnnotations: {contact: "7"}
+mode: Observe
+watchNamespaces: [shop]
+rbac: {scope: namespaces}
+snapshot: {persistentVolumeClaim: {enabled: true, storageClassName: fast, annotations: {a: b}}}
+auth: {basic: {existingSecret: users}}
+tls: {existingSecret: tls}
+webhook: {certificate: {existingSecret: webhook}}
+service: {ipFamilyPolicy: PreferDualStack, labels: {a: b}, annotations: {a: b}}
+aliases: [{name: eureka, namespace: shop}]
+resources: {limits: {cpu: 1, memory: 1Gi}}
+networkPolicy: {apiFrom: [{podSelector: {}}], egress: [{ports: [{port: 443}]}]}
+imagePullSecrets: [{name: pull}]
+priorityClassName: system-cluster-critical
+tolerations: [{key: pool, operator: Exists}]
+topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]
+extraEnv: [{name: GODEBUG, value: x=1}]
+extraVolumes: [{name: f, emptyDir: {}}]
+extraVolumeMounts: [{name: f, mountPath: /f}]`
+
+// accepted has the API server check everything that the chart can render.
+func (w *world) accepted() {
+	w.t.Helper()
+	for _, obj := range render(w.t, everything).all {
+		err := w.api.Apply(w.t.Context(), client.ApplyConfigurationFromUnstructured(obj), client.DryRunAll, client.ForceOwnership, client.FieldOwner("test"))
+		if err != nil {
+			w.t.Errorf("%s %s: %v", obj.GetKind(), obj.GetName(), err)
+		}
+	}
 }
 
 func sleepFor(seconds int32) *v1alpha1.RegistryPolicy {
@@ -74,11 +116,14 @@ const instance = `{"instance":{"instanceId":"orders-1","hostName":"192.0.2.10","
 // a namespace, or in all.
 func (w *world) works(namespace string) {
 	w.t.Helper()
-	if code, text, err := w.ask(http.MethodPost, "8761", "/eureka/apps/ORDERS", instance); err != nil || code != http.StatusNoContent {
+	if code, text, err := w.ask(http.MethodPost, apiPort, "/eureka/apps/ORDERS", instance); err != nil || code != http.StatusNoContent {
 		w.t.Fatalf("registering: %d %s %v", code, text, err)
 	}
-	if code, text, err := w.ask(http.MethodGet, "8761", "/eureka/apps/ORDERS/orders-1", ""); err != nil || code != http.StatusOK || !strings.Contains(text, `"UP"`) {
+	if code, text, err := w.ask(http.MethodGet, apiPort, "/eureka/apps/ORDERS/orders-1", ""); err != nil || code != http.StatusOK || !strings.Contains(text, `"UP"`) {
 		w.t.Fatalf("reading: %d %s %v", code, text, err)
+	}
+	if w.secured {
+		w.wantsAPassword()
 	}
 	if namespace != "" {
 		namespace = "/" + namespace
@@ -98,6 +143,18 @@ func (w *world) works(namespace string) {
 		}
 		return nil
 	})
+}
+
+func (w *world) wantsAPassword() {
+	w.t.Helper()
+	pod, err := w.registry()
+	w.must(err)
+	resp, err := w.web.Get("https://" + net.JoinHostPort(pod.Status.PodIP, apiPort) + "/eureka/apps/ORDERS/orders-1") //nolint:noctx // the client has a timeout
+	w.must(err)
+	w.must(resp.Body.Close())
+	if resp.StatusCode != http.StatusUnauthorized {
+		w.t.Errorf("without a password it answers %d", resp.StatusCode)
+	}
 }
 
 // drains expects the policy to be in force and to say so, the API server to reach

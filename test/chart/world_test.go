@@ -2,6 +2,8 @@ package chart
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"net"
@@ -12,12 +14,14 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/crypto/bcrypt"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kureka/kureka/api/v1alpha1"
@@ -27,6 +31,9 @@ import (
 
 const (
 	nodeName = "node-1"
+	apiPort  = "8761"
+	user     = "orders"
+	password = "secret"
 	// patience bounds every wait.
 	patience = time.Minute
 )
@@ -39,13 +46,15 @@ type world struct {
 	kubeconfig string
 	chart      string // what is installed
 	node       *node
+	web        *http.Client
+	secured    bool // the API is encrypted and asks for a password
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	// There is no kube-proxy, so the API server calls the webhook's pod itself.
 	plane := controlplane.StartFor(t, controlplane.Options{APIServerArgs: []string{"--enable-aggregator-routing=true"}})
-	w := &world{t: t, chart: chartPath, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
+	w := &world{t: t, chart: chartPath, web: &http.Client{Timeout: 5 * time.Second}, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
 	w.must(plane.Kubeconfig(w.kubeconfig))
 	var err error
 	w.client, err = kubernetes.NewForConfig(plane.Config())
@@ -183,17 +192,43 @@ func (w *world) ask(method, port, path, body string) (code int, text string, err
 		return 0, "", err
 	}
 	url := "http://" + net.JoinHostPort(pod.Status.PodIP, port) + path
+	if w.secured && port == apiPort {
+		url = strings.Replace(url, "http:", "https:", 1)
+	}
 	req, err := http.NewRequestWithContext(w.t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		return 0, "", err
 	}
+	if w.secured {
+		req.SetBasicAuth(user, password)
+	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
-	resp, err := (&http.Client{Timeout: 5 * time.Second}).Do(req)
+	resp, err := w.web.Do(req)
 	if err != nil {
 		return 0, "", err
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
 	content, err := io.ReadAll(resp.Body)
 	return resp.StatusCode, string(content), err
+}
+
+// secrets makes the Secrets of an API that is encrypted and asks for a password.
+func (w *world) secrets() {
+	w.t.Helper()
+	chain, key, err := cert.GenerateSelfSignedCertKey(objectName+"."+systemNamespace, nil, nil)
+	w.must(err)
+	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+	w.must(err)
+	for name, data := range map[string]map[string][]byte{
+		"api-tls":   {"tls.crt": chain, "tls.key": key},
+		"api-users": {"users": []byte(user + ":" + string(hash) + "\n")},
+	} {
+		w.must(w.api.Create(w.t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: systemNamespace, Name: name}, Data: data}))
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(chain)
+	w.web.Transport = &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: objectName + "." + systemNamespace, MinVersion: tls.VersionTLS12},
+	}
 }
