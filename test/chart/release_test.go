@@ -30,7 +30,10 @@ func TestRelease_worksFromItsInstallationToItsEnd(t *testing.T) {
 	netns.Require(t)
 	w := newWorld(t)
 	w.namespace(shop, map[string]string{"kureka.dev/drain": "Enabled"})
-	w.helm("install", objectName, "charts/kureka", "--namespace", systemNamespace, "--create-namespace", "--dry-run=server")
+	notes := w.helm("install", objectName, "charts/kureka", "--namespace", systemNamespace, "--create-namespace", "--dry-run=server")
+	if want := "defaultZone=http://kureka.kureka-system:8761/eureka/\n"; !strings.Contains(notes, want) {
+		t.Errorf("Helm does not tell %s", want)
+	}
 	w.documented("Install")
 	w.accepted()
 	w.works("")
