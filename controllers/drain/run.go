@@ -23,6 +23,8 @@ import (
 
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,resourceNames=kureka,verbs=get;update
 
+// +kubebuilder:rbac:groups="",namespace=kureka-system,resources=services,resourceNames=kureka,verbs=list
+
 // Path is where the API server asks.
 const Path = "/mutate-pods"
 

@@ -108,6 +108,11 @@ func aboutOwn() []permission {
 			without: "The view never counts as fresh, and every start takes its absence for a long one.",
 		},
 		{
+			resource: "services", scope: ownNamespace, verbs: "list", names: "Kureka's own",
+			why:     "To know the address that kubelets ask where `drain.mode` is Hold.",
+			without: "Those pods get a sleep.",
+		},
+		{
 			resource: "clusterregistrypolicies.kureka.dev", scope: everywhere, verbs: watching,
 			why:     "To read the policy of the cluster.",
 			without: "No policy is read, those of namespaces included; what was in force stays, after a start what is built in.",

@@ -50,6 +50,10 @@
 {{- end }}
 
 {{- define "kureka.rules.own" }}
+- apiGroups: [""]
+  resources: [services]
+  resourceNames: [{{ include "kureka.name" . }}]
+  verbs: [list]
 - apiGroups: ["coordination.k8s.io"]
   resources: [leases]
   verbs: [create]
