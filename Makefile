@@ -103,7 +103,7 @@ fuzz: ## Fuzz every parser for FUZZTIME each.
 
 .PHONY: bench
 bench: cluster-ensure ## Run the benchmarks (BENCH=name, COUNT=10 for a comparison).
-	@$(PROGRESS) "measuring" go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./internal/... ./controllers
+	@$(PROGRESS) "measuring" go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./internal/... ./controllers/...
 
 .PHONY: bench-diff
 bench-diff: ## Compare two saved benchmark outputs, OLD=file NEW=file.

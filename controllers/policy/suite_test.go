@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 
 // world is a running reader of policies and what it told.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	admin client.Client
 
 	mu       sync.Mutex
@@ -57,19 +57,19 @@ func (w *world) Namespace(string) (leases, expected, received, held int, engaged
 }
 
 // newWorld returns a world in which nothing runs yet.
-func newWorld(t *testing.T) *world {
-	t.Helper()
+func newWorld(tb testing.TB) *world {
+	tb.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, corev1.AddToScheme, rbacv1.AddToScheme} {
 		if err := add(scheme); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	admin, err := client.New(plane.Config(), client.Options{Scheme: scheme})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return &world{t: t, admin: admin}
+	return &world{t: tb, admin: admin}
 }
 
 // run starts the reader until the test ends.
