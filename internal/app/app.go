@@ -203,7 +203,11 @@ func (a *App) equip() error {
 	if a.guard, err = newGuard(&a.opts, a.log, a.metrics); err != nil {
 		return err
 	}
-	public, err := server.NewHTTPServer(a.untilDrained(a.withDashboard(api)), server.Limits{MaxConnections: a.opts.MaxConnections}, a.metrics)
+	limits := server.Limits{MaxConnections: a.opts.connections(openFiles())}
+	if limits.MaxConnections < a.opts.MaxConnections {
+		a.log.Info("The limit on open files bounds the connections", "connections", limits.MaxConnections, "flag", "--max-connections")
+	}
+	public, err := server.NewHTTPServer(a.untilDrained(a.withDashboard(api)), limits, a.metrics)
 	if err != nil {
 		return err
 	}

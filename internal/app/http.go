@@ -82,3 +82,17 @@ func (o *Options) basePaths() []string {
 	}
 	return all
 }
+
+// reservedFiles are for everything but clients: the API server, metrics, probes, the
+// prober, the snapshot.
+const reservedFiles = 256
+
+// connections is how many connections to the API may be open where the process may
+// open so many files, 0 if nobody can tell. Without a file no connection is accepted,
+// not even to make room.
+func (o *Options) connections(files int) int {
+	if files == 0 {
+		return o.MaxConnections
+	}
+	return max(1, min(o.MaxConnections, files-reservedFiles))
+}

@@ -64,3 +64,13 @@ func TestTrustedProxiesMayBeAddressesOrRanges(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
+
+func TestConnectionsLeaveFilesForEverythingElse(t *testing.T) {
+	o := DefaultOptions()
+	o.MaxConnections = 1000
+	for files, want := range map[int]int{0: 1000, 100: 1, 1024: 768, 1256: 1000, 1 << 20: 1000} {
+		if got := o.connections(files); got != want {
+			t.Errorf("with %d files there may be %d connections, want %d", files, got, want)
+		}
+	}
+}
