@@ -2,6 +2,7 @@ package server
 
 import (
 	"container/list"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
@@ -56,10 +57,15 @@ func (c *connections) count() int {
 
 // follow is told by the server of every connection and what becomes of it.
 func (c *connections) follow(conn net.Conn, state http.ConnState) {
-	if tooMany := c.note(conn, state); tooMany != nil {
-		c.dropped.Inc()
-		_ = tooMany.Close() // nobody is told of it
+	tooMany := c.note(conn, state)
+	if tooMany == nil {
+		return
 	}
+	c.dropped.Inc()
+	if encrypted, ok := tooMany.(*tls.Conn); ok {
+		tooMany = encrypted.NetConn() // to say goodbye could take seconds, while nobody is accepted
+	}
+	_ = tooMany.Close() // nobody is told of it
 }
 
 // note keeps account and returns the connection that has to go, nil if none.

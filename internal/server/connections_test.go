@@ -1,13 +1,16 @@
 package server
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -211,5 +214,51 @@ func TestConnections_whoHasWaitedLongestForARequestGoesFirst(t *testing.T) {
 	}
 	if got := c.count(); got != 3 {
 		t.Errorf("%d connections are open, want 3", got)
+	}
+}
+
+// written counts what is written to a connection.
+type written struct {
+	net.Conn
+
+	times atomic.Int32
+}
+
+func (w *written) Write(p []byte) (int, error) {
+	w.times.Add(1)
+	return w.Conn.Write(p)
+}
+
+// The goodbye of an encrypted connection can take seconds where the other side does not
+// read, and nobody is accepted meanwhile.
+func TestConnections_whoHasToGoIsToldNothing(t *testing.T) {
+	t.Parallel()
+	certified := httptest.NewTLSServer(http.NotFoundHandler())
+	defer certified.Close()
+	near, far := net.Pipe()
+	counted := &written{Conn: near}
+	encrypted := tls.Server(counted, &tls.Config{MinVersion: tls.VersionTLS12, Certificates: certified.TLS.Certificates})
+	shaken := make(chan error, 1)
+	go func() {
+		client := tls.Client(far, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // it looks at nothing
+		err := client.HandshakeContext(t.Context())
+		if err == nil {
+			_, err = client.Read(make([]byte, 1))
+		}
+		shaken <- err
+	}()
+	if err := encrypted.HandshakeContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := counted.times.Load()
+	c := newConnections(1)
+	c.follow(encrypted, http.StateNew)
+	other, _ := net.Pipe()
+	c.follow(other, http.StateNew)
+	if err := <-shaken; !errors.Is(err, io.EOF) {
+		t.Errorf("the client is told %v", err)
+	}
+	if after := counted.times.Load(); after != before {
+		t.Errorf("%d writes to a connection that had to go", after-before)
 	}
 }
