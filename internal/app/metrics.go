@@ -113,13 +113,10 @@ func registerRegistryMetrics(reg prometheus.Registerer, engine *registry.Engine,
 	reg.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		&registryCollector{engine: engine},
+		&registryCollector{engine: engine, cluster: c},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "kureka_view_fresh", Help: "1 while the watches demonstrably deliver, else 0.",
 		}, func() float64 { return oneIf(c.Fresh()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "kureka_apps_in_several_namespaces", Help: "Applications that pods of more than one namespace register.",
-		}, func() float64 { return float64(c.View().SharedApps) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "kureka_build_info", Help: "Always 1; the label tells the version.",
 			ConstLabels: prometheus.Labels{"version": version.String()},
@@ -132,51 +129,4 @@ func oneIf(b bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-// registryCollector reads the registry at every scrape. Its labels are namespaces
-// and statuses, never instances.
-type registryCollector struct {
-	engine *registry.Engine
-}
-
-func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("kureka_"+name, help, labels, nil)
-}
-
-// The figures of self-preservation, by namespace; "" is everything outside pods.
-var (
-	descInstances = desc("instances", "Listed instances by status.", "status")
-	descLeases    = desc("leases", "Leases kept by clients.", "namespace")
-	descExpected  = desc("renewals_expected_per_minute", "Renewals that the protected leases should send.", "namespace")
-	descReceived  = desc("renewals_received_per_minute", "Renewals that those of them send which are not late.", "namespace")
-	descEngaged   = desc("self_preservation_engaged", "1 while self-preservation holds expired leases, else 0.", "namespace")
-	descKept      = desc("pod_kept_instances", "Instances of pods that have no client.", "namespace")
-	descHeld      = desc("leases_held", "Expired leases that self-preservation holds.", "namespace")
-)
-
-// Describe implements prometheus.Collector.
-func (r *registryCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descInstances, descLeases, descKept, descExpected, descReceived, descEngaged, descHeld} {
-		ch <- d
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (r *registryCollector) Collect(ch chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, v float64, label string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, label)
-	}
-	counts := r.engine.Snapshot().Counts
-	for s := registry.Down; s <= registry.Up; s++ {
-		gauge(descInstances, float64(counts.Of(s)), s.String())
-	}
-	for _, p := range r.engine.Partitions() {
-		gauge(descLeases, float64(p.Leases), p.Name)
-		gauge(descKept, float64(p.Kept), p.Name)
-		gauge(descExpected, p.Expected, p.Name)
-		gauge(descReceived, p.Received, p.Name)
-		gauge(descEngaged, oneIf(p.Engaged), p.Name)
-		gauge(descHeld, float64(p.Held), p.Name)
-	}
 }

@@ -206,7 +206,7 @@ func (s *scenario) request(cmd string, a args) (registry.Outcome, error) {
 
 func (s *scenario) watches() map[string]func(args) error {
 	return map[string]func(args) error{
-		"offer": s.offer, "unoffer": s.unoffer, "settings": s.settings, "show": s.show, "state": s.state, "fault": s.fault, "awaiting": s.awaiting, "ending": s.ending,
+		"offer": s.offer, "unoffer": s.unoffer, "settings": s.settings, "show": s.show, "state": s.state, "fault": s.fault, "awaiting": s.awaiting, "ending": s.ending, "counts": s.counts,
 		"service":   func(a args) error { s.c.ObserveService(s.now, a.ns(), a.words[0], a.has("publish")); return nil },
 		"noservice": func(a args) error { s.c.ServiceGone(s.now, a.ns(), a.words[0]); return nil },
 		"node":      s.node, "pod": s.pod, "slice": s.slice, "tick": s.tick, "expect": s.expect,

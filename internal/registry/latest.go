@@ -1,5 +1,7 @@
 package registry
 
+import "maps"
+
 // latestEach is how many of the newest registrations, and of the newest ends, are
 // remembered, as by the reference server.
 const latestEach = 1000
@@ -22,10 +24,15 @@ type Moment struct {
 // latest remembers the newest moments of one kind.
 type latest struct {
 	moments []Moment
-	next    int // where the oldest is, once there are enough
+	next    int              // where the oldest is, once there are enough
+	total   map[string]int64 // how many there ever were, by reason
 }
 
 func (l *latest) add(m Moment) {
+	if l.total == nil {
+		l.total = map[string]int64{}
+	}
+	l.total[m.Reason]++
 	if len(l.moments) < latestEach {
 		l.moments = append(l.moments, m)
 		return
@@ -50,4 +57,22 @@ func (e *Engine) Latest() (registered, ended []Moment) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.registered.newestFirst(), e.ended.newestFirst()
+}
+
+// EndReasons are the reasons for which instances leave.
+func EndReasons() []string { return []string{EndCancelled, EndExpired, EndProven, EndRemoved} }
+
+// Totals returns how many registrations and, by reason, how many ends there were
+// since this process started.
+func (e *Engine) Totals() (registered int64, ended map[string]int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.registered.total[""], maps.Clone(e.ended.total)
+}
+
+// Fenced returns how many pods that are proven dead are kept from coming back.
+func (e *Engine) Fenced() int {
+	e.fence.mu.RLock()
+	defer e.fence.mu.RUnlock()
+	return len(e.fence.byUID)
 }

@@ -35,6 +35,12 @@ func TestLatest_tellsWhoCameAndWhoLeftAndWhy(t *testing.T) {
 		e.Touch(now)
 		e.Tick(later(time.Second))
 	}
+	if came, left := e.Totals(); came != 6 || !cmp.Equal(left, map[string]int64{EndCancelled: 1, EndExpired: 1, EndProven: 1, EndRemoved: 1}) {
+		t.Errorf("%d registrations, %v", came, left)
+	}
+	if n := e.Fenced(); n != 1 {
+		t.Errorf("%d pods are fenced", n)
+	}
 	registered, ended := e.Latest()
 	if diff := cmp.Diff([]string{"kept", "removed", "removed", "proven", "expired", "cancelled"}, ids(registered)); diff != "" {
 		t.Errorf("registered (-want +got)\n%s", diff)
