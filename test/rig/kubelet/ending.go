@@ -61,9 +61,10 @@ func (w *worker) startHook(ctx context.Context, c *container) {
 		c.hook = hookDone
 		return
 	}
-	hook, pod, ip := c.spec.Lifecycle.PreStop, w.pod, w.ip
+	hook := c.spec.Lifecycle.PreStop
+	target := hookTarget{container: c.spec, process: c.process, ip: w.ip, source: w.kubelet.options.NodeIP}
 	go func() {
-		runHook(ctx, hook, hookTarget{pod: pod, container: c.spec, ip: ip, source: w.kubelet.options.NodeIP})
+		runHook(ctx, hook, target)
 		w.post(func(time.Time) { c.hook = hookDone })
 	}()
 }

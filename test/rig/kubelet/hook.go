@@ -15,15 +15,15 @@ import (
 
 // hookTarget is whose hook it is and from where it is called.
 type hookTarget struct {
-	pod       *corev1.Pod
 	container *corev1.Container
+	process   Process
 	ip        string
 	source    string // the node's address
 }
 
 // runHook runs a preStop hook to its end or until ctx ends; the grace period is
 // the caller's business, because a kubelet stops waiting for a hook but does not
-// cancel it. Commands cannot be run here and count as done.
+// cancel it. Whatever the hook says, also that it failed, the pod goes on ending.
 func runHook(ctx context.Context, hook *corev1.LifecycleHandler, target hookTarget) {
 	switch {
 	case hook.Sleep != nil:
@@ -35,6 +35,10 @@ func runHook(ctx context.Context, hook *corev1.LifecycleHandler, target hookTarg
 		}
 	case hook.HTTPGet != nil:
 		callHook(ctx, hook.HTTPGet, target)
+	case hook.Exec != nil:
+		if executor, ok := target.process.(Executor); ok {
+			_ = executor.Exec(ctx, hook.Exec.Command)
+		}
 	}
 }
 

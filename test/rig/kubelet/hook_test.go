@@ -2,9 +2,11 @@ package kubelet_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -58,6 +60,31 @@ func TestUnansweredHookCostsTheGracePeriodAndNoMore(t *testing.T) {
 	waitGone(t, "hang", pod.UID)
 }
 
+func TestACommandRunsBesideTheProcessBeforeThatIsAskedToEnd(t *testing.T) {
+	commands, answer := make(chan []string, 1), make(chan struct{})
+	r := newRig(t, "exec", 44, func(options *kubelet.Options) {
+		options.Runtime = executingRuntime{Runtime: options.Runtime, commands: commands, answer: answer}
+	})
+	want := []string{"sh", "-c", "leave"}
+	pod := r.run(t, "exec", func(pod *corev1.Pod) {
+		pod.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: want}}}
+	})
+	deletePod(t, "exec", metav1.DeleteOptions{})
+	select {
+	case got := <-commands:
+		if !slices.Equal(got, want) {
+			t.Errorf("the command is %q, want %q", got, want)
+		}
+	case <-t.Context().Done():
+		t.Fatal("the command was not run")
+	}
+	if !r.memory.Running(pod.UID, "server") {
+		t.Error("the process ended before the command did")
+	}
+	close(answer) // with an error, which does not matter
+	waitGone(t, "exec", pod.UID)
+}
+
 func TestProberDecidesReadiness(t *testing.T) {
 	var ready atomic.Bool
 	r := newRig(t, "prober", 42, func(options *kubelet.Options) {
@@ -91,6 +118,33 @@ func preStop(t *testing.T, addr net.Addr, grace int64) func(*corev1.Pod) {
 			HTTPHeaders: []corev1.HTTPHeader{{Name: "X-Token", Value: "abc"}},
 		}}}
 	}
+}
+
+// executingRuntime lets commands be run in the containers of another runtime; they
+// fail once answer is closed.
+type executingRuntime struct {
+	kubelet.Runtime
+	commands chan<- []string
+	answer   <-chan struct{}
+}
+
+type executingProcess struct {
+	kubelet.Process
+	runtime executingRuntime
+}
+
+func (p executingProcess) Exec(_ context.Context, command []string) error {
+	p.runtime.commands <- command
+	<-p.runtime.answer
+	return errors.New("the command failed")
+}
+
+func (r executingRuntime) StartContainer(ctx context.Context, pod *corev1.Pod, container *corev1.Container, ip string) (kubelet.Process, error) {
+	process, err := r.Runtime.StartContainer(ctx, pod, container, ip)
+	if err != nil {
+		return nil, err
+	}
+	return executingProcess{Process: process, runtime: r}, nil
 }
 
 // probedRuntime adds a readiness probe to the containers of another runtime.

@@ -31,6 +31,14 @@ type Prober interface {
 	Ready() bool
 }
 
+// Executor is implemented by processes beside which a command can be run, as a
+// preStop hook of kind exec is. Where there is none such a hook counts as done.
+type Executor interface {
+	// Exec runs a command in the container and returns when it has ended, or when ctx
+	// or the container has. What it returns is ignored by a hook.
+	Exec(ctx context.Context, command []string) error
+}
+
 // ExitState is how a process ended.
 type ExitState struct {
 	Code int32
