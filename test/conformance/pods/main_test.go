@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/kureka/kureka/test/conformance"
+	"github.com/kureka/kureka/test/rig/java"
 	"github.com/kureka/kureka/test/rig/netns"
 	"github.com/kureka/kureka/test/rig/stage"
 )
@@ -22,8 +24,11 @@ var withClients = flag.Bool("clients", false, "build the application and run it 
 // way out to build anything.
 const applicationEnv = "KUREKA_ORDERS"
 
-// shared is what all tests play on.
-var shared stage.Setting
+// shared is what all tests play on, applications what runs in its pods.
+var (
+	shared       stage.Setting
+	applications *java.Runtime
+)
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -71,6 +76,9 @@ func start(ctx context.Context, rig *stage.Rig) error {
 	if err := json.Unmarshal([]byte(os.Getenv(applicationEnv)), &argv); err != nil {
 		return fmt.Errorf("decoding the command line: %w", err)
 	}
-	shared = stage.Setting{Rig: rig, Operator: operator, Runtime: &javaRuntime{argv: argv, registry: operator.URL()}}
+	applications = &java.Runtime{
+		Programs: map[string][]string{"orders": argv}, Registry: operator.URL(), ProbeEvery: 300 * time.Millisecond,
+	}
+	shared = stage.Setting{Rig: rig, Operator: operator, Runtime: applications}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kureka/kureka/test/rig/java"
 	"github.com/kureka/kureka/test/rig/stage"
 )
 
@@ -99,6 +101,9 @@ func (w *world) apply(manifest string) {
 	})
 }
 
+// port is where the application listens in its pod.
+var port = strconv.Itoa(java.Port)
+
 // pod is a pod with the application in it, and what that depends on.
 type pod struct {
 	w     *world
@@ -119,10 +124,10 @@ func (w *world) start(name, app, page string, env ...corev1.EnvVar) *pod {
 			NodeName: w.stage.Nodes[0].Name,
 			Containers: []corev1.Container{{
 				Name: "app", Image: "orders",
-				Ports: []corev1.ContainerPort{{ContainerPort: 8080}},
+				Ports: []corev1.ContainerPort{{ContainerPort: java.Port}},
 				Env:   append([]corev1.EnvVar{{Name: "APP", Value: app}, {Name: "STOCK_URL", Value: stock.URL}}, env...),
 				ReadinessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{
-					HTTPGet: &corev1.HTTPGetAction{Path: page, Port: intstr.FromInt32(8080)},
+					HTTPGet: &corev1.HTTPGetAction{Path: page, Port: intstr.FromInt32(java.Port)},
 				}},
 			}},
 		},
@@ -134,7 +139,7 @@ func (w *world) start(name, app, page string, env ...corev1.EnvVar) *pod {
 	p := &pod{w: w, name: name, app: app, uid: created.UID, stock: stock}
 	w.Cleanup(func() {
 		if w.Failed() {
-			w.Logf("end of the log of %s:\n%s", name, shared.Runtime.(*javaRuntime).log(w.stage.Namespace+"/"+name))
+			w.Logf("end of the log of %s:\n%s", name, applications.Log(w.stage.Namespace+"/"+name))
 		}
 	})
 	return p
