@@ -110,20 +110,50 @@ func JavaProgram(ctx context.Context, shop *Workshop, progress io.Writer, module
 
 func buildLanes(ctx context.Context, shop *Workshop, progress io.Writer) (string, error) {
 	const folder = "jvm"
-	var files []string
-	err := fs.WalkDir(os.DirFS(shop.Source), folder, func(path string, entry fs.DirEntry, err error) error {
+	files, err := shop.filesIn(folder)
+	if err != nil {
+		return "", err
+	}
+	return shop.Once(ctx, folder, files, func(ctx context.Context, dir string) error {
+		return shop.Run(ctx, progress, "building the JVM lanes (downloads their libraries, once)", dir,
+			shop.maven(folder, "-Dlanes.build="+dir, "process-classes")...)
+	})
+}
+
+// ReferenceServer builds the Eureka server of Spring Cloud that the oracle compares
+// with, and returns its jar.
+func ReferenceServer(ctx context.Context, shop *Workshop, progress io.Writer) (jar string, err error) {
+	const folder = "oracle/reference"
+	files, err := shop.filesIn(folder)
+	if err != nil {
+		return "", err
+	}
+	dir, err := shop.Once(ctx, "reference", files, func(ctx context.Context, dir string) error {
+		return shop.Run(ctx, progress, "building the reference server (downloads it, once)", dir,
+			shop.maven(folder, "-Dbuild.folder="+dir, "package")...)
+	})
+	return filepath.Join(dir, "reference.jar"), err
+}
+
+// maven is the command line that builds the project in a folder of the checkout.
+func (w *Workshop) maven(folder string, args ...string) []string {
+	return append([]string{
+		"mvn", "--batch-mode", "--no-transfer-progress", "--quiet",
+		"--file", filepath.Join(w.Source, folder, "pom.xml"),
+		"-Dmaven.repo.local=" + filepath.Join(filepath.Dir(w.Cache), "maven"),
+	}, args...)
+}
+
+// filesIn lists the files in a folder of the checkout and in those below it.
+func (w *Workshop) filesIn(folder string) (files []string, err error) {
+	err = fs.WalkDir(os.DirFS(w.Source), folder, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			files = append(files, path)
 		}
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("listing the sources of the JVM lanes: %w", err)
+		return nil, fmt.Errorf("listing the files in %s: %w", folder, err)
 	}
-	return shop.Once(ctx, folder, files, func(ctx context.Context, dir string) error {
-		return shop.Run(ctx, progress, "building the JVM lanes (downloads their libraries, once)", dir,
-			"mvn", "--batch-mode", "--no-transfer-progress", "--quiet",
-			"--file", filepath.Join(shop.Source, folder, "pom.xml"),
-			"-Dmaven.repo.local="+filepath.Join(filepath.Dir(shop.Cache), "maven"), "-Dlanes.build="+dir, "process-classes")
-	})
+	return files, nil
 }

@@ -76,7 +76,7 @@ func (r *Rig) startOperator(ctx context.Context, name, gate, command string, arg
 	o := &Operator{
 		rig:     r,
 		name:    name,
-		address: r.serverAddress(),
+		address: r.ServerAddress(),
 		logPath: filepath.Join(r.dir, name+".log"),
 		client:  &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{}},
 	}
@@ -136,6 +136,21 @@ func (o *Operator) Kill() {
 	defer o.mu.Unlock()
 	if o.process != nil {
 		o.process.Kill()
+	}
+}
+
+// Stop asks the process to end, as SIGTERM does, and returns when it has ended or
+// with ctx.
+func (o *Operator) Stop(ctx context.Context) error {
+	o.mu.Lock()
+	p := o.process
+	o.mu.Unlock()
+	p.Signal(syscall.SIGTERM)
+	select {
+	case <-p.Done():
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("stopping %s: %w", o.name, ctx.Err())
 	}
 }
 

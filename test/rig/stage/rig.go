@@ -154,7 +154,7 @@ func (r *Rig) Reduced() string {
 // Proxy stands between somebody and an HTTP server, on an address of its own. The
 // caller stops it, or the rig does when it is closed.
 func (r *Rig) Proxy(ctx context.Context, upstream *rest.Config) (*faultproxy.Proxy, error) {
-	options := faultproxy.Options{Address: r.serverAddress(), Upstream: upstream}
+	options := faultproxy.Options{Address: r.ServerAddress(), Upstream: upstream}
 	if strings.HasPrefix(upstream.Host, "https:") {
 		var err error
 		if options.Certificate, err = r.Plane.ServingCertificate(netip.MustParseAddr(options.Address)); err != nil {
@@ -169,8 +169,9 @@ func (r *Rig) Proxy(ctx context.Context, upstream *rest.Config) (*faultproxy.Pro
 	return p, nil
 }
 
-// serverAddress is an address for an operator, or for what stands before one.
-func (r *Rig) serverAddress() string { return r.address(0, int(r.places.operators.Add(1))) }
+// ServerAddress is an address for an operator, for what stands before one or in its
+// place. Each call gives another.
+func (r *Rig) ServerAddress() string { return r.address(0, int(r.places.operators.Add(1))) }
 
 // address is an address of the rig's network.
 func (r *Rig) address(third, fourth int) string {

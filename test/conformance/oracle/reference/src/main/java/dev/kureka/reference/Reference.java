@@ -8,6 +8,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.lang.reflect.Field;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.cloud.netflix.eureka.server.EnableEurekaServer;
 import org.springframework.context.annotation.Bean;
@@ -18,7 +19,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /**
  * The reference server with two changes for comparing: it forgets everything when it is told to, and no answer
- * comes from its response cache, which shows some changes three minutes late.
+ * comes from its response cache, which shows some changes three minutes late, unless reference.uncached is false.
  */
 @SpringBootApplication
 @EnableEurekaServer
@@ -42,8 +43,9 @@ public class Reference {
         registry.clearRegistry();
     }
 
-    /** Empties the response cache before every read. */
+    /** Empties the response cache before every read, unless it is to be as its users run it. */
     @Bean
+    @ConditionalOnBooleanProperty(name = "reference.uncached", matchIfMissing = true)
     FilterRegistrationBean<Filter> uncached() {
         FilterRegistrationBean<Filter> bean = new FilterRegistrationBean<>((request, response, chain) -> {
             if (((HttpServletRequest) request).getMethod().equals("GET")) {

@@ -11,12 +11,22 @@ import org.springframework.boot.actuate.health.Health;
 import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
 
 /** A service whose health is that of what it depends on, besides what Spring makes part of it. */
 @SpringBootApplication
+@RestController
 public class OrdersApplication {
     public static void main(String[] args) {
         SpringApplication.run(OrdersApplication.class, args);
+    }
+
+    /** Answers with the pod's name, after as long as a small query takes. */
+    @GetMapping("/orders")
+    String orders(@Value("${POD_NAME}") String pod) throws InterruptedException {
+        Thread.sleep(20);
+        return pod;
     }
 
     /** Shown as "stock". */
