@@ -11,6 +11,7 @@ COMPARE  ?=
 SEEDS    ?= 20000
 FIRST    ?= 1
 MUTANTS  ?=
+RESTARTS ?= ^Test
 
 TOOL     := go tool -modfile=hack/tools/go.mod
 PROGRESS := hack/progress.sh
@@ -96,6 +97,10 @@ mutate: ## Play 1,100 random histories, then disable each brake but those that u
 .PHONY: conformance
 conformance: ## Run real Eureka clients against the server (LANES=js for some of them).
 	@test/conformance/run $(if $(LANES),-lanes '$(LANES)')
+
+.PHONY: rolling
+rolling: cluster-ensure ## Restart Spring Boot services under load and count the calls that fail, for an hour (RESTARTS=TestRollout/sleep for some).
+	go test -count=1 -v -timeout 3h ./test/rolling -run '$(RESTARTS)' -args -clients
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser for FUZZTIME each.

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kureka/kureka/test/rig/java"
+	"github.com/kureka/kureka/test/rig/stage"
 )
 
 const (
@@ -115,4 +116,22 @@ func (g *gateway) knows(ctx context.Context) (ids []string, err error) {
 		}
 	}
 	return ids, nil
+}
+
+// known watches how many instances a gateway knows.
+type known struct {
+	gateway *gateway
+	fewest  int
+}
+
+func newKnown(g *gateway, now int) *known { return &known{gateway: g, fewest: now} }
+
+// run watches until ctx ends. A gateway that is too busy to answer is asked again.
+func (k *known) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if ids, err := k.gateway.knows(ctx); err == nil {
+			k.fewest = min(k.fewest, len(ids))
+		}
+		_ = stage.Pass(ctx, 200*time.Millisecond) // the loop ends with ctx, too
+	}
 }

@@ -34,7 +34,8 @@ func failures() []outcome { return []outcome{refused, broken, nobody, late, fail
 // patience is for how long a caller waits for an answer.
 const patience = 20 * time.Second
 
-// load calls a page at a fixed rate, whatever becomes of the calls.
+// load calls a page at a fixed rate, whatever becomes of the calls. What it counted
+// is read when it has ended.
 type load struct {
 	page   string
 	client *http.Client

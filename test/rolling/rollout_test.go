@@ -12,13 +12,13 @@ const before = 10 * time.Second
 // gateway calls them.
 func TestRollout(t *testing.T) {
 	eachVariant(t, func(w *world) {
-		stop := w.load()
+		stop := w.observe()
 		w.pass(before)
 		began := time.Now()
 		w.restart()
 		took := time.Since(began)
 		w.settle()
-		w.judge("rolling restart", took, stop())
+		w.judge("rolling restart", took, stop(), w.variant.lossless)
 		w.check()
 	})
 }

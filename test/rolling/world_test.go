@@ -26,6 +26,8 @@ type world struct {
 	java    *java.Runtime
 	workers []*stage.Node // the nodes of the application
 	gateway *gateway
+	// snapshot is the file in which Kureka keeps the registry.
+	snapshot string
 }
 
 // workers is how many nodes the application has.
@@ -76,10 +78,11 @@ func begin(t *testing.T, v variant, at timing) *world {
 // startKureka runs Kureka as the manifests do, with a file that outlives it.
 func (w *world) startKureka() *stage.Operator {
 	w.Helper()
+	w.snapshot = filepath.Join(w.TempDir(), "registry.snapshot")
 	operator, err := shared.rig.StartManager(w.Context(), stage.OperatorOptions{
 		Name: "kureka-" + w.variant.name + "-" + w.timing.name, Gate: "Off", Args: []string{
 			"--webhook-bind-address", webhook + ":443", "--shutdown-delay", "5s",
-			"--snapshot-file", filepath.Join(w.TempDir(), "registry.snapshot"),
+			"--snapshot-file", w.snapshot,
 		},
 	})
 	w.must(err)
@@ -87,18 +90,19 @@ func (w *world) startKureka() *stage.Operator {
 	return operator
 }
 
-// load calls the application through the gateway until the returned function is
-// called, which tells what became of the calls.
-func (w *world) load() (stop func() *load) {
+// observe calls the application through the gateway, and reads what the gateway
+// knows, until the returned function is called.
+func (w *world) observe() (stop func() observed) {
 	w.Helper()
-	l := newLoad(w.gateway.page)
+	l, k := newLoad(w.gateway.page), newKnown(w.gateway, *instances)
 	ctx, cancel := context.WithCancel(w.Context())
 	var running sync.WaitGroup
 	running.Go(func() { l.run(ctx, *rate) })
-	return sync.OnceValue(func() *load {
+	running.Go(func() { k.run(ctx) })
+	return sync.OnceValue(func() observed {
 		cancel()
 		running.Wait()
-		return l
+		return observed{load: l, fewest: k.fewest}
 	})
 }
 

@@ -49,6 +49,41 @@ func TestPreStopHookIsAnsweredBeforeTheProcessIsAskedToEnd(t *testing.T) {
 	waitGone(t, "hook", pod.UID)
 }
 
+func TestARefusedHookIsOverAtOnce(t *testing.T) {
+	closed, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, "refused", 45)
+	const tooLong = 600 // seconds, if the hook were waited for
+	pod := r.run(t, "refused", preStop(t, closed.Addr(), tooLong))
+	deletePod(t, "refused", metav1.DeleteOptions{})
+	waitGone(t, "refused", pod.UID)
+}
+
+func TestEveryContainerHasItsHookCalled(t *testing.T) {
+	called := make(chan string, 2)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { called <- r.Header.Get("X-Token") }))
+	defer server.Close()
+	r := newRig(t, "hooks", 46)
+	pod := r.run(t, "hooks", preStop(t, server.Listener.Addr(), 30), func(pod *corev1.Pod) {
+		second := pod.Spec.Containers[0].DeepCopy()
+		second.Name, second.Ports = "second", nil
+		second.Lifecycle.PreStop.HTTPGet.HTTPHeaders[0].Value = "second"
+		pod.Spec.Containers = append(pod.Spec.Containers, *second)
+	})
+	deletePod(t, "hooks", metav1.DeleteOptions{})
+	waitGone(t, "hooks", pod.UID)
+	got := []string{<-called, <-called}
+	slices.Sort(got)
+	if want := []string{"abc", "second"}; !slices.Equal(got, want) {
+		t.Errorf("the hooks of %q were called, want %q", got, want)
+	}
+}
+
 func TestUnansweredHookCostsTheGracePeriodAndNoMore(t *testing.T) {
 	silence := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-silence }))
