@@ -16,11 +16,11 @@ import (
 	"github.com/kureka/kureka/test/rig/stage"
 )
 
-// webhook is the cluster address of Kureka's Service.
-const webhook = services + ".10"
+// kureka is the cluster address of Kureka's Service, and where Kureka listens.
+const kureka = services + ".10"
 
 // installWebhook has the API server ask about pods. The Service has the address that
-// the webhook itself listens on, because nothing here translates one into the other.
+// Kureka itself listens on, because nothing here translates one into the other.
 func installWebhook(ctx context.Context, rig *stage.Rig) error {
 	objects, err := controlplane.Manifests(manifests("webhook", "webhook.yaml"))
 	if err != nil {
@@ -31,7 +31,7 @@ func installWebhook(ctx context.Context, rig *stage.Rig) error {
 		return err
 	}
 	for _, object := range service {
-		if err := unstructured.SetNestedField(object.Object, webhook, "spec", "clusterIP"); err != nil {
+		if err := unstructured.SetNestedField(object.Object, kureka, "spec", "clusterIP"); err != nil {
 			return fmt.Errorf("choosing the Service's address: %w", err)
 		}
 	}

@@ -45,8 +45,8 @@ var shared struct {
 	report   report
 }
 
-// services is where Services have their addresses: the control plane calls webhooks
-// by them, and nothing else here translates one.
+// services begins the addresses of Services, by which the control plane calls
+// webhooks and nodes call hooks.
 const services = "10.99.250"
 
 func TestMain(m *testing.M) {

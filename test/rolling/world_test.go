@@ -80,8 +80,8 @@ func (w *world) startKureka() *stage.Operator {
 	w.Helper()
 	w.snapshot = filepath.Join(w.TempDir(), "registry.snapshot")
 	operator, err := shared.rig.StartManager(w.Context(), stage.OperatorOptions{
-		Name: "kureka-" + w.variant.name + "-" + w.timing.name, Gate: "Off", Args: []string{
-			"--webhook-bind-address", webhook + ":443", "--shutdown-delay", "5s",
+		Name: "kureka-" + w.variant.name + "-" + w.timing.name, Address: kureka, Gate: "Off", Args: []string{
+			"--webhook-bind-address", kureka + ":443", "--shutdown-delay", "5s",
 			"--snapshot-file", w.snapshot,
 		},
 	})

@@ -44,6 +44,8 @@ type Operator struct {
 type OperatorOptions struct {
 	// Name is its own among the operators of a rig.
 	Name string
+	// Address is where it listens; one of its own is chosen if it is empty.
+	Address string
 	// Gate is its --start-gate.
 	Gate string
 	// Config says how it reaches the API server and as whom; nil means directly, as
@@ -64,20 +66,23 @@ func (r *Rig) StartManager(ctx context.Context, options OperatorOptions) (*Opera
 		return nil, fmt.Errorf("starting %s: %w", options.Name, err)
 	}
 	args := append([]string{"--kubeconfig", kubeconfig, "--namespace", SystemNamespace, "--canary-lease", options.Name}, options.Args...)
-	return r.startOperator(ctx, options.Name, options.Gate, "manager", args...)
+	if options.Address == "" {
+		options.Address = r.ServerAddress()
+	}
+	return r.startOperator(ctx, options, "manager", args...)
 }
 
 // StartStandalone runs the program as a registry that sees no cluster.
 func (r *Rig) StartStandalone(ctx context.Context, name string) (*Operator, error) {
-	return r.startOperator(ctx, name, "Off", "standalone")
+	return r.startOperator(ctx, OperatorOptions{Name: name, Address: r.ServerAddress(), Gate: "Off"}, "standalone")
 }
 
-func (r *Rig) startOperator(ctx context.Context, name, gate, command string, args ...string) (*Operator, error) {
+func (r *Rig) startOperator(ctx context.Context, options OperatorOptions, command string, args ...string) (*Operator, error) {
 	o := &Operator{
 		rig:     r,
-		name:    name,
-		address: r.ServerAddress(),
-		logPath: filepath.Join(r.dir, name+".log"),
+		name:    options.Name,
+		address: options.Address,
+		logPath: filepath.Join(r.dir, options.Name+".log"),
 		client:  &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{}},
 	}
 	o.args = append([]string{
@@ -87,7 +92,7 @@ func (r *Rig) startOperator(ctx context.Context, name, gate, command string, arg
 		"--health-probe-bind-address", o.address + ":8081",
 	}, args...)
 	r.keep(func() error { o.Kill(); return nil })
-	if err := o.Start(ctx, gate); err != nil {
+	if err := o.Start(ctx, options.Gate); err != nil {
 		return nil, err
 	}
 	return o, nil
