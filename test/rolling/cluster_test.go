@@ -2,7 +2,6 @@ package rolling
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -78,13 +77,7 @@ func drain(ctx context.Context, s *stage.Stage, policy string) error {
 }
 
 // reportOf is what was done to a pod when it was created, empty if nothing was.
-func reportOf(pod *corev1.Pod) string {
-	var r struct{ How string }
-	if json.Unmarshal([]byte(pod.Annotations["kureka.dev/drain-report"]), &r) != nil {
-		return ""
-	}
-	return r.How
-}
+func reportOf(pod *corev1.Pod) string { return pod.Annotations["kureka.dev/drain-report"] }
 
 // bind gives pods that have no node the one with the fewest pods, among those that
 // have no taint: the control plane has no scheduler.

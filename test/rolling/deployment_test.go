@@ -44,6 +44,21 @@ func (w *world) deploy() {
 		_ = w.Rig.Client.AppsV1().Deployments(w.Namespace).Delete(context.WithoutCancel(w.Context()), app, metav1.DeleteOptions{})
 	})
 	w.awaitRolledOut()
+	w.tellDrain()
+}
+
+// tellDrain notes what the pods were given by the webhook.
+func (w *world) tellDrain() {
+	w.Helper()
+	pods, err := w.pods(w.Context())
+	w.must(err)
+	told := map[string]bool{}
+	for i := range pods {
+		if report := reportOf(&pods[i]); report != "" && !told[report] {
+			told[report] = true
+			w.Timeline.Add("webhook", "%s: %s", pods[i].Name, report)
+		}
+	}
 }
 
 func (w *world) container() corev1.Container {
@@ -92,6 +107,7 @@ func (w *world) restart() {
 	w.awaitRolledOut()
 	w.Timeline.Add("scene", "the Deployment is rolled out")
 	w.awaitOnlyLiving()
+	w.tellDrain()
 }
 
 func (w *world) awaitRolledOut() {

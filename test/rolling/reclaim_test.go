@@ -2,6 +2,8 @@ package rolling
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,7 +12,7 @@ import (
 )
 
 // notice is how long a cloud lets a spot node live after it has said that it takes
-// it back.
+// it back. Lists as old as those of the stock timing outlive it.
 const notice = 30 * time.Second
 
 // A spot node is taken back: its notice becomes a taint, as the termination handler
@@ -23,13 +25,14 @@ func TestReclaim(t *testing.T) {
 			scene += ", drained"
 		}
 		t.Run(map[bool]string{false: "noticed", true: "drained"}[drained], func(t *testing.T) {
-			eachVariant(t, func(w *world) {
+			eachVariant(t, []timing{tuned()}, func(w *world) {
 				stop := w.observe()
 				w.pass(before)
 				began := time.Now()
-				w.reclaim(drained)
+				lost := w.reclaim(drained)
 				took := time.Since(began)
-				w.settle()
+				w.awaitForgotten(lost)
+				w.pass(w.timing.cache + 5*time.Second)
 				// Without a drain the notice alone is what Kureka acts on.
 				w.judge(scene, took, stop(), w.variant.lossless || !drained && !w.variant.eureka)
 			})
@@ -37,33 +40,38 @@ func TestReclaim(t *testing.T) {
 	}
 }
 
-// reclaim takes a node back and returns when it is off.
-func (w *world) reclaim(drained bool) {
+// reclaim takes a node back and returns the names of its pods when it is off.
+func (w *world) reclaim(drained bool) (lost []string) {
 	w.Helper()
 	node := w.workers[0]
 	w.Timeline.Add("scene", "%s is to go", node.Name)
 	w.must(node.AddTaint(w.Context(), corev1.Taint{Key: "aws-node-termination-handler/spot-itn", Value: "true", Effect: corev1.TaintEffectNoSchedule}))
-	if drained {
-		w.must(w.deletePods(w.Context(), node.Name))
+	pods, err := w.pods(w.Context())
+	w.must(err)
+	for i := range pods {
+		if pods[i].Spec.NodeName != node.Name {
+			continue
+		}
+		lost = append(lost, pods[i].Name)
+		if drained {
+			w.must(w.Rig.Client.CoreV1().Pods(w.Namespace).Delete(w.Context(), pods[i].Name, metav1.DeleteOptions{}))
+		}
 	}
 	w.pass(notice)
 	w.Timeline.Add("scene", "%s loses power", node.Name)
 	node.PowerOff()
+	return lost
 }
 
-// deletePods deletes the application's pods on a node, as a drain does.
-func (w *world) deletePods(ctx context.Context, node string) error {
-	pods, err := w.pods(ctx)
-	if err != nil {
-		return err
-	}
-	for i := range pods {
-		if pods[i].Spec.NodeName != node {
-			continue
-		}
-		if err := w.Rig.Client.CoreV1().Pods(w.Namespace).Delete(ctx, pods[i].Name, metav1.DeleteOptions{}); err != nil {
-			return err
-		}
-	}
-	return nil
+// awaitForgotten waits until the gateway's client knows none of some pods.
+func (w *world) awaitForgotten(pods []string) {
+	w.Helper()
+	w.eventually("the gateway to forget the lost pods", func(ctx context.Context) (bool, error) {
+		ids, err := w.gateway.knows(ctx)
+		return err == nil && !slices.ContainsFunc(ids, func(id string) bool {
+			name, _, _ := strings.Cut(id, ":")
+			return slices.Contains(pods, name)
+		}), err
+	})
+	w.Timeline.Add("scene", "the gateway has forgotten %d pods", len(pods))
 }
