@@ -108,7 +108,14 @@ func (w *world) observe() (stop func() observed) {
 
 // settle lets pass the time after which nobody can know an instance that left
 // before.
-func (w *world) settle() { w.pass(w.timing.response + w.timing.fetch + w.timing.cache + 5*time.Second) }
+func (w *world) settle() {
+	w.Helper()
+	age := w.timing.fetch + w.timing.cache
+	if w.variant.eureka {
+		age += w.timing.response
+	}
+	w.pass(age + 5*time.Second)
+}
 
 func (w *world) pass(d time.Duration) {
 	w.Helper()
