@@ -43,7 +43,7 @@ func runHook(ctx context.Context, hook *corev1.LifecycleHandler, target hookTarg
 }
 
 // callHook waits for an answer and ignores what it says, as a kubelet does; it
-// does not follow redirects and does not try again.
+// follows redirects on the same host only and does not try again.
 func callHook(ctx context.Context, get *corev1.HTTPGetAction, target hookTarget) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, hookURL(get, target), nil)
 	if err != nil {
@@ -63,13 +63,21 @@ func callHook(ctx context.Context, get *corev1.HTTPGetAction, target hookTarget)
 			DisableKeepAlives: true,
 			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // as a kubelet does
 		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		CheckRedirect: sameHost,
 	}
 	res, err := client.Do(req)
 	if err != nil {
 		return
 	}
 	res.Body.Close()
+}
+
+func sameHost(req *http.Request, via []*http.Request) error {
+	const most = 10
+	if req.URL.Hostname() != via[0].URL.Hostname() || len(via) >= most {
+		return http.ErrUseLastResponse
+	}
+	return nil
 }
 
 func hookURL(get *corev1.HTTPGetAction, target hookTarget) string {

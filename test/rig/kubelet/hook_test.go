@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -62,6 +63,30 @@ func TestARefusedHookIsOverAtOnce(t *testing.T) {
 	pod := r.run(t, "refused", preStop(t, closed.Addr(), tooLong))
 	deletePod(t, "refused", metav1.DeleteOptions{})
 	waitGone(t, "refused", pod.UID)
+}
+
+func TestAHookFollowsRedirectsOnItsHostOnly(t *testing.T) {
+	var elsewhere atomic.Bool
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Store(true) }))
+	defer other.Close()
+	away := strings.Replace(other.URL, "127.0.0.1", "localhost", 1)
+	called := make(chan string, 2)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		called <- r.URL.Path
+		if r.URL.Path == "/drain" {
+			http.Redirect(w, r, "/there", http.StatusFound)
+			return
+		}
+		http.Redirect(w, r, away, http.StatusFound)
+	}))
+	defer server.Close()
+	r := newRig(t, "redirect", 47)
+	pod := r.run(t, "redirect", preStop(t, server.Listener.Addr(), 30))
+	deletePod(t, "redirect", metav1.DeleteOptions{})
+	waitGone(t, "redirect", pod.UID)
+	if first, second := <-called, <-called; first != "/drain" || second != "/there" || elsewhere.Load() {
+		t.Errorf("the hook called %s and %s, and the other host: %t; want /drain and /there only", first, second, elsewhere.Load())
+	}
 }
 
 func TestEveryContainerHasItsHookCalled(t *testing.T) {
