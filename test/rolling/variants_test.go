@@ -2,6 +2,8 @@ package rolling
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,7 +15,8 @@ type variant struct {
 	title string // of its rows
 	// eureka is the server of Spring Cloud Netflix in place of Kureka.
 	eureka bool
-	// drain is the mode of the namespace's policy, empty for none.
+	// drain is that of the namespace's policy, empty for none. CACHE stands for the
+	// seconds of the load balancer's cache, AGE for how old any list can be, and 5.
 	drain string
 	// script is a preStop hook that every pod comes with.
 	script string
@@ -26,7 +29,8 @@ func variants() []variant {
 	return []variant{
 		{name: "eureka-script", title: "Eureka server, preStop script", eureka: true, script: outOfService},
 		{name: "plain", title: "Kureka, no drain"},
-		{name: "sleep", title: "Kureka, drain `Sleep`", drain: "Sleep", lossless: true},
+		{name: "sleep", title: "Kureka, drain `Sleep`", drain: "{mode: Sleep, loadBalancerCacheSeconds: CACHE}", lossless: true},
+		{name: "seconds", title: "Kureka, drain `Sleep` with `seconds`", drain: "{mode: Sleep, seconds: AGE}", lossless: true},
 	}
 }
 
@@ -48,7 +52,9 @@ func (v variant) policy(t timing) string {
 	if v.drain == "" {
 		return ""
 	}
-	return fmt.Sprintf("{drain: {mode: %s, loadBalancerCacheSeconds: %d}}", v.drain, wholeSeconds(t.cache))
+	const margin = 5 * time.Second // what Kureka itself adds
+	values := strings.NewReplacer("CACHE", strconv.Itoa(wholeSeconds(t.cache)), "AGE", strconv.Itoa(wholeSeconds(t.fetch+t.cache+margin)))
+	return "{drain: " + values.Replace(v.drain) + "}"
 }
 
 // timing is how old what everybody knows may be.
