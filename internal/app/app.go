@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -228,13 +227,16 @@ func (a *App) withDashboard(api http.Handler) http.Handler {
 	if a.opts.Dashboard == DashboardOff {
 		return api
 	}
-	opts := dashboard.Options{View: a.cluster, Registry: a.reg, Consumers: a.consumers, Clock: time.Now, Logger: a.log.WithName("dashboard")}
+	opts := dashboard.Options{
+		View: a.cluster, Registry: a.reg, Consumers: a.consumers, Clock: time.Now, Logger: a.log.WithName("dashboard"),
+		Started: a.gate.Opened(), ListsFrom: a.gate.ListsFrom, Stopping: a.stopping,
+	}
 	if a.watch != nil {
 		opts.Watches = a.watch.states
 	}
 	people := dashboard.New(opts)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if path := r.URL.EscapedPath(); path == dashboard.LastNPath || strings.HasPrefix(path, dashboard.Prefix) {
+		if dashboard.Answers(r) {
 			people.ServeHTTP(w, r)
 			return
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/kureka/kureka/internal/registry"
 )
 
-// Prefix is the path under which everything of this package is answered.
+// Prefix is the path under which questions are answered with JSON.
 const Prefix = "/kureka/v1/"
 
 // maxChanges is how many changes one answer holds at most, defaultChanges how
@@ -44,6 +44,7 @@ type View interface {
 
 // Registry is what the API asks the registry.
 type Registry interface {
+	Snapshot() *registry.Snapshot
 	Partitions() []registry.PartitionStats
 	Latest() (registered, ended []registry.Moment)
 }
@@ -61,7 +62,8 @@ type Watch struct {
 	Problem  string `json:"problem,omitempty"`
 }
 
-// Options configure the API. View, Registry, Consumers and Clock are required.
+// Options configure the API and the pages. View, Registry, Consumers and Clock are
+// required.
 type Options struct {
 	View      View
 	Registry  Registry
@@ -69,11 +71,14 @@ type Options struct {
 	// Watches returns the state of the watches; nil without a cluster.
 	Watches func() []Watch
 	Clock   func() time.Time
-	Logger  logr.Logger
+	// Started is when this process began.
+	Started time.Time
+	// ListsFrom is from when clients get lists; nil if they always do.
+	ListsFrom func() time.Time
+	// Stopping is closed when streams are to end; nil if never.
+	Stopping <-chan struct{}
+	Logger   logr.Logger
 }
-
-// New returns the handler of everything under Prefix, and of LastNPath.
-func New(opts Options) http.Handler { return &api{opts, make(chan struct{}, maxAtOnce)} }
 
 type api struct {
 	Options
@@ -91,7 +96,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.fail(w, http.StatusServiceUnavailable, "too many questions at once: ask again in a second")
 		return
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if !isRead(r) {
 		w.Header().Set("Allow", "GET, HEAD")
 		a.fail(w, http.StatusMethodNotAllowed, "only GET and HEAD are answered here")
 		return
@@ -181,12 +186,12 @@ func (a *api) changes(w http.ResponseWriter, q url.Values) {
 
 // filters are the fields of a change that a question can name.
 var filters = map[string]func(cluster.Change) string{
-	"app":       func(ch cluster.Change) string { return ch.Key.App },
-	"id":        func(ch cluster.Change) string { return ch.Key.ID },
-	"namespace": func(ch cluster.Change) string { return ch.Namespace },
-	"pod":       func(ch cluster.Change) string { return ch.Pod },
-	"node":      func(ch cluster.Change) string { return ch.Node },
-	"reason":    func(ch cluster.Change) string { return ch.Reason },
+	paramApp:       func(ch cluster.Change) string { return ch.Key.App },
+	paramID:        func(ch cluster.Change) string { return ch.Key.ID },
+	paramNamespace: func(ch cluster.Change) string { return ch.Namespace },
+	"pod":          func(ch cluster.Change) string { return ch.Pod },
+	"node":         func(ch cluster.Change) string { return ch.Node },
+	paramReason:    func(ch cluster.Change) string { return ch.Reason },
 }
 
 func limitOf(q url.Values) (limit int, problem string) {
@@ -221,6 +226,7 @@ func (a *api) write(w http.ResponseWriter, code int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)
 	a.body(w, append(body, '\n'))
 }

@@ -40,7 +40,7 @@ type finding struct {
 func (a *api) observe(w http.ResponseWriter, q url.Values) {
 	limit, problem := limitOf(q)
 	for key := range q {
-		if key != "limit" && key != "since" && key != "namespace" {
+		if key != "limit" && key != "since" && key != paramNamespace {
 			problem = "filters are since, namespace and limit"
 		}
 	}
@@ -52,15 +52,25 @@ func (a *api) observe(w http.ResponseWriter, q url.Values) {
 		a.fail(w, http.StatusBadRequest, problem)
 		return
 	}
-	found := a.View.Findings(since)
-	if ns := q.Get("namespace"); ns != "" {
-		found = slices.DeleteFunc(found, func(f cluster.Finding) bool { return f.Namespace != ns })
-	}
+	found := findingsSince(a.View, since, q.Get(paramNamespace))
 	out := observeReport{Since: moment(since), Reasons: reasonsOf(found), Findings: make([]finding, 0, min(limit, len(found)))}
 	for _, f := range found[:min(limit, len(found))] {
-		out.Findings = append(out.Findings, finding{change: changeOf(f.Change), Outcome: string(f.Outcome), SettledAt: moment(f.SettledAt)})
+		out.Findings = append(out.Findings, findingOf(f))
 	}
 	a.write(w, http.StatusOK, out)
+}
+
+// findingsSince returns the findings of a namespace, of all if it is empty.
+func findingsSince(v View, since time.Time, namespace string) []cluster.Finding {
+	found := v.Findings(since)
+	if namespace == "" {
+		return found
+	}
+	return slices.DeleteFunc(found, func(f cluster.Finding) bool { return f.Namespace != namespace })
+}
+
+func findingOf(f cluster.Finding) finding {
+	return finding{change: changeOf(f.Change), Outcome: string(f.Outcome), SettledAt: moment(f.SettledAt)}
 }
 
 // momentOrAgo reads a time or how long ago it was; the zero time for nothing.
