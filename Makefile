@@ -102,6 +102,10 @@ conformance: ## Run real Eureka clients against the server (LANES=js for some of
 rolling: cluster-ensure ## Restart Spring Boot services under load and count the calls that fail, for an hour (RESTARTS=TestRollout/sleep for some).
 	go test -count=1 -v -timeout 3h ./test/rolling -run '$(RESTARTS)' -args -clients
 
+.PHONY: browser
+browser: ## Open the dashboard in headless Chromium; installs Debian's if there is none.
+	@test/browser/run
+
 .PHONY: fuzz
 fuzz: ## Fuzz every parser for FUZZTIME each.
 	@hack/fuzz.sh $(FUZZTIME)

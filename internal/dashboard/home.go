@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/internal/registry"
 )
 
 const (
-	// causesEach, namespacesEach and momentsEach are how much the first page shows of
-	// what others show whole.
-	causesEach, namespacesEach, momentsEach = 6, 6, 8
+	// These are how much the first page shows of what others show whole.
+	causesEach, namespacesEach, momentsEach, newsEach = 5, 6, 8, 3
 	// choicesEach bounds the namespaces that can be chosen from a list.
 	choicesEach = 500
 )
@@ -26,6 +26,7 @@ type home struct {
 	Total      int
 	Statuses   []share
 	Causes     []tallied
+	Changes    []change // the newest that evidence caused
 	Renewals   renewals
 	Namespaces []namespace // those to look at first
 	Hidden     int         // namespaces that are not shown
@@ -62,7 +63,8 @@ func (p *pages) home(q question) page {
 	out := home{
 		selection: choose(snap, filterOf(q.query)),
 		Total:     snap.Len(), Statuses: sharesOf(snap.Counts), Causes: causesOf(snap), Renewals: sumOf(stats),
-		View: viewOf(p.View.View()), Watched: p.Watches != nil, Consumers: fetching.Known, Unknown: fetching.Unknown,
+		Changes: changesOf(p.View.Changes(newsEach, func(cluster.Change) bool { return true })),
+		View:    viewOf(p.View.View()), Watched: p.Watches != nil, Consumers: fetching.Known, Unknown: fetching.Unknown,
 		Registered: latest.Registered, Ended: latest.Ended, Started: p.Started,
 	}
 	out.Namespaces = worstFirst(namespacesOf(stats))

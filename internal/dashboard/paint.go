@@ -20,7 +20,7 @@ type painter map[string]*template.Template
 func newPainter(files map[string]asset) painter {
 	tools := template.FuncMap{
 		"asset": func(name string) string { return files[name].address },
-		"ago":   ago, "stamp": stamp, "iso": iso, "number": number, "rate": rate, "span": span,
+		"ago":   ago, "stamp": stamp, "iso": iso, "number": number[int], "long": number[int64], "rate": rate, "span": span,
 		"link": webLink, "instance": instanceLink, "answer": answerLink, "place": place, "low": strings.ToLower, "words": words, "dict": dict,
 	}
 	shared := template.Must(template.New("layout.html").Funcs(tools).ParseFS(embedded, "pages/shared/*.html"))
@@ -92,9 +92,9 @@ func span(d time.Duration) string {
 func iso(t time.Time) string   { return t.UTC().Format(time.RFC3339) }
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }
 
-// number writes n with a comma after every thousand.
-func number(n int) string {
-	text := strconv.Itoa(n)
+// number writes an integer with a comma after every thousand.
+func number[T int | int64](n T) string {
+	text := strconv.FormatInt(int64(n), 10)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
 		text = text[:i] + "," + text[i:]
 	}

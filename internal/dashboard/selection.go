@@ -50,7 +50,7 @@ type tallied struct {
 const (
 	// membersEach is how many instances of an application are named, namesEach how many
 	// of its namespaces and zones.
-	membersEach = 6
+	membersEach = 4
 	namesEach   = 4
 )
 
