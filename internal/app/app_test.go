@@ -146,10 +146,13 @@ func TestTheDashboardCanBeSwitchedOff(t *testing.T) {
 	o := options(Standalone)
 	o.Dashboard = DashboardOff
 	a, _ := start(t, o)
-	for _, path := range []string{"/kureka/v1/view", "/lastn"} {
+	for _, path := range []string{"/kureka/v1/view", "/lastn", "/kureka/ui/", "/kureka/ui/events"} {
 		if code, body := ask(t, a.Addr(), http.MethodGet, path, ""); code != http.StatusNotFound || body != "" {
 			t.Errorf("%s is answered %d %s", path, code, body)
 		}
+	}
+	if code, body := page(t, a, "", "/"); code != http.StatusNotFound || body != "" {
+		t.Errorf("a browser is answered %d %s", code, body)
 	}
 }
 

@@ -12,7 +12,7 @@ const (
 	// maxSearch bounds the text of a search, in bytes.
 	maxSearch = 200
 	// rowsEach and appsEach are how much one page shows.
-	rowsEach, appsEach = 200, 100
+	rowsEach, appsEach = 200, 50
 	// outsidePods is how a question names the instances of no namespace, whose own name
 	// is empty.
 	outsidePods = "-"

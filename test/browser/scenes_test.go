@@ -13,6 +13,7 @@ import (
 	"github.com/kureka/kureka/internal/registry"
 )
 
+// many is how many are listed after the death that every fleet sees.
 const many = 10_000
 
 // The listed rows as the page shows them.
@@ -24,7 +25,7 @@ func (s *site) page(m member) string {
 
 func TestTenThousandInstancesOpenAndASearchNarrowsThem(t *testing.T) {
 	s := newSite(t)
-	s.populate(t, many)
+	s.populate(t, many+1)
 	s.hurt()
 	b := open(t)
 	b.visit(s.url)
@@ -216,7 +217,7 @@ func TestWithoutJavaScriptEverythingIsReadable(t *testing.T) {
 
 func TestDarkAndSmallScreens(t *testing.T) {
 	s := newSite(t)
-	s.populate(t, many)
+	s.populate(t, many+1)
 	s.hurt()
 	b := open(t)
 	b.prefer("dark")
