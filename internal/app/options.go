@@ -183,7 +183,7 @@ func (o *Options) bind(f *pflag.FlagSet) {
 		"addresses or ranges of proxies in front of the API, whose requests have an unknown source")
 	f.StringSliceVar(&o.ReplicationPeers, "replication-peers", o.ReplicationPeers,
 		"addresses or ranges of Eureka servers that may tell what their clients did; none: there is no such endpoint")
-	f.StringVar(&o.Dashboard, "dashboard", o.Dashboard, "On answers people's questions under /kureka/v1 on the address of the API, Off does not")
+	f.StringVar(&o.Dashboard, "dashboard", o.Dashboard, "On shows people pages at / and under /kureka/ui, and answers their questions under /kureka/v1, on the address of the API; Off does not")
 	f.IntVar(&o.MaxInstances, "max-instances", o.MaxInstances, "instances that the registry holds at most")
 	f.IntVar(&o.MaxConnections, "max-connections", o.MaxConnections,
 		"connections to the API that are open at most, some 20 KiB each; beyond it those that have waited longest for a request are closed")

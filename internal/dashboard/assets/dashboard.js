@@ -124,6 +124,7 @@
     }
   });
 
+  document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
   show('off', 'Connecting');
   connect();
 })();
