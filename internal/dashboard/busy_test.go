@@ -22,12 +22,18 @@ func (s stuck) Write(b []byte) (int, error) {
 }
 
 func TestSlowReadersTakeNoMoreThanTheirSlots(t *testing.T) {
+	for path, slots := range map[string]int{dashboard.Prefix + "view": 8, dashboard.PagePrefix + "cluster": 16} {
+		checkSlots(t, path, slots)
+	}
+}
+
+func checkSlots(t *testing.T, path string, slots int) {
+	t.Helper()
 	h := incident(t)
 	ask := func(w http.ResponseWriter) {
-		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, dashboard.Prefix+"view", http.NoBody))
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
 	}
 	begun, let, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	const slots = 8
 	for range slots {
 		go func() {
 			ask(stuck{httptest.NewRecorder(), begun, let})

@@ -24,6 +24,7 @@ type home struct {
 	selection
 
 	Total      int
+	Version    int64 // of the registry
 	Statuses   []share
 	Causes     []tallied
 	Changes    []change // the newest that evidence caused
@@ -62,7 +63,7 @@ func (p *pages) home(q question) page {
 	fetching := p.Consumers.Fetching()
 	out := home{
 		selection: choose(snap, filterOf(q.query)),
-		Total:     snap.Len(), Statuses: sharesOf(snap.Counts), Causes: causesOf(snap), Renewals: sumOf(stats),
+		Total:     snap.Len(), Version: snap.Version, Statuses: sharesOf(snap.Counts), Causes: causesOf(snap), Renewals: sumOf(stats),
 		Changes: changesOf(p.View.Changes(newsEach, func(cluster.Change) bool { return true })),
 		View:    viewOf(p.View.View()), Watched: p.Watches != nil, Consumers: fetching.Known, Unknown: fetching.Unknown,
 		Registered: latest.Registered, Ended: latest.Ended, Started: p.Started,

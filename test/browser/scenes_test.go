@@ -68,8 +68,8 @@ func TestAnInstancePageExplainsAnEndingPodAndADeadOne(t *testing.T) {
 		}
 	}
 	b.picture("instance")
-	b.quiet()
-	b.messages = nil
+	s.cluster.PodGone(time.Now(), ending.pod.UID)
+	b.until(`document.querySelector('#content').innerText.includes('Not registered') && document.querySelector('#checks') === null`)
 	b.visit(s.page(dead))
 	said = value[string](b, `document.querySelector('#content').innerText`)
 	for _, want := range []string{"Not registered", "Pod gone", "removed", "PodGone", dead.pod.Name} {

@@ -34,8 +34,16 @@
     }
   };
 
+  // partsOf names the parts of a page that change.
+  const partsOf = (page) => [...page.querySelectorAll('main [data-live]')].map((part) => part.id).join();
+
   // take puts the parts of a fresh page in the places of the old ones.
   const take = (fresh, sameQuestion) => {
+    document.title = fresh.title;
+    if (partsOf(fresh) !== partsOf(document)) { // an instance came or left
+      document.querySelector('main').replaceWith(document.importNode(fresh.querySelector('main'), true));
+      return;
+    }
     for (const part of document.querySelectorAll('[data-live]')) {
       const next = fresh.getElementById(part.id);
       if (!next || next.outerHTML === part.outerHTML) continue;
@@ -47,7 +55,6 @@
         [...adopted.querySelectorAll('a')].find((a) => a.getAttribute('href') === focused)?.focus({ preventScroll: true });
       }
     }
-    document.title = fresh.title;
   };
 
   const load = async (address, sameQuestion) => {
