@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -118,24 +119,31 @@ func environment(pod *corev1.Pod, container *corev1.Container) ([]string, error)
 	return env, nil
 }
 
-// mount returns the folder of a volume, with the files of a Secret in it.
+// mount returns the folder of a volume, with the files of a Secret in it. That of a
+// claim outlives the pod.
 func (n *node) mount(ctx context.Context, pod *corev1.Pod, name string) (string, error) {
 	dir := filepath.Join(n.dir, string(pod.UID), name)
+	i := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
+	if i < 0 {
+		return "", fmt.Errorf("the pod has no volume %s", name)
+	}
+	volume := pod.Spec.Volumes[i]
+	if volume.PersistentVolumeClaim != nil {
+		dir = filepath.Join(n.dir, "claims", volume.PersistentVolumeClaim.ClaimName)
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	for _, v := range pod.Spec.Volumes {
-		if v.Name != name || v.Secret == nil {
-			continue
-		}
-		secret, err := n.client.CoreV1().Secrets(pod.Namespace).Get(ctx, v.Secret.SecretName, metav1.GetOptions{})
-		if err != nil {
+	if volume.Secret == nil {
+		return dir, nil
+	}
+	secret, err := n.client.CoreV1().Secrets(pod.Namespace).Get(ctx, volume.Secret.SecretName, metav1.GetOptions{})
+	if err != nil {
+		return "", err
+	}
+	for file, content := range secret.Data {
+		if err := os.WriteFile(filepath.Join(dir, file), content, 0o600); err != nil {
 			return "", err
-		}
-		for file, content := range secret.Data {
-			if err := os.WriteFile(filepath.Join(dir, file), content, 0o600); err != nil {
-				return "", err
-			}
 		}
 	}
 	return dir, nil

@@ -44,9 +44,11 @@ func TestRelease_worksFromItsInstallationToItsEnd(t *testing.T) {
 	w.chart = w.nextChart()
 	w.secrets()
 	w.documented("Upgrade", "--set", "rbac.scope=namespaces,watchNamespaces={"+shop+"}",
-		"--set", "auth.basic.existingSecret=api-users,tls.existingSecret=api-tls")
+		"--set", "auth.basic.existingSecret=api-users,tls.existingSecret=api-tls",
+		"--set", "snapshot.persistentVolumeClaim.existingClaim=state,startGate=0s,shutdownDelaySeconds=0")
 	w.secured = true
 	w.works(shop)
+	w.goesOnAfterItsPod()
 	if !w.hasField("somethingNew") {
 		t.Error("the definitions of the custom resources were not upgraded")
 	}
@@ -146,6 +148,31 @@ func (w *world) works(namespace string) {
 		}
 		return nil
 	})
+}
+
+// goesOnAfterItsPod deletes the pod and expects the next one to know who was there.
+func (w *world) goesOnAfterItsPod() {
+	w.t.Helper()
+	before, err := w.registry()
+	w.must(err)
+	w.must(w.api.Delete(w.t.Context(), before))
+	w.eventually("another pod serves", func() error {
+		pod, err := w.registry()
+		if err == nil && pod.UID == before.UID {
+			err = errors.New("it is still the same pod")
+		}
+		if err != nil {
+			return err
+		}
+		code, _, err := w.ask(http.MethodGet, apiPort, "/eureka/apps", "")
+		if err == nil && code != http.StatusOK {
+			err = fmt.Errorf("it answers %d", code)
+		}
+		return err
+	})
+	if code, text, err := w.ask(http.MethodGet, apiPort, "/eureka/apps", ""); err != nil || code != http.StatusOK || !strings.Contains(text, "orders-1") {
+		w.t.Errorf("after its pod the registry answers %d %s %v", code, text, err)
+	}
 }
 
 func (w *world) wantsAPassword() {
