@@ -69,6 +69,10 @@ func TestWebhook_hasACABundleOnlyIfThereIsOne(t *testing.T) {
 	if got.Annotations["cert-manager.io/inject-ca-from"] != "a/b" {
 		t.Error("the annotation is missing")
 	}
+	own := of[admissionregistrationv1.MutatingWebhookConfiguration](render(t, "webhook: {certificate: {caBundle: PEM}}"), name, objectName)
+	if own.Webhooks[0].ClientConfig.CABundle != nil {
+		t.Error("Helm and Kureka both write the authority")
+	}
 	if render(t, "webhook: {enabled: false}").named(name, objectName) != nil {
 		t.Error("there is one although it is disabled")
 	}
