@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kureka/kureka/test/rig/netns"
 	"github.com/kureka/kureka/test/rig/stage"
@@ -39,6 +40,7 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) (code int, err error) {
 	klog.SetLogger(logr.Discard()) // requests that end with a test are no news
+	ctrllog.SetLogger(logr.Discard())
 	ctx := context.Background()
 	if err := prepare(ctx); err != nil {
 		return 1, err

@@ -90,7 +90,7 @@ networkPolicy: {apiFrom: [{podSelector: {}}], egress: [{ports: [{port: 443}]}]}
 imagePullSecrets: [{name: pull}]
 priorityClassName: system-cluster-critical
 tolerations: [{key: pool, operator: Exists}]
-topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]
+topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway, labelSelector: {matchLabels: {a: b}}}]
 extraEnv: [{name: GODEBUG, value: x=1}]
 extraVolumes: [{name: f, emptyDir: {}}]
 extraVolumeMounts: [{name: f, mountPath: /f}]`

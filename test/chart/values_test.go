@@ -170,3 +170,33 @@ func compare(t *testing.T, path string, schema, values map[string]any) {
 		}
 	}
 }
+
+func TestDocuments_nameValuesThatExist(t *testing.T) {
+	t.Parallel()
+	table, err := os.ReadFile(chartPath + "/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| `([^`]+)`").FindAllStringSubmatch(string(table), -1)
+	known, groups := make([]string, 0, len(rows)), map[string]bool{}
+	for _, row := range rows {
+		known = append(known, row[1])
+		group, _, _ := strings.Cut(row[1], ".")
+		groups[group] = true
+	}
+	named := regexp.MustCompile("`([a-zA-Z]+(?:\\.[a-zA-Z]+)*)(?:=[^`]*)?`")
+	for _, name := range []string{"README.md", "docs/install.md", "docs/drain.md", "docs/rbac.md"} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range named.FindAllStringSubmatch(string(text), -1) {
+			path := found[1]
+			group, _, nested := strings.Cut(path, ".")
+			exists := slices.ContainsFunc(known, func(k string) bool { return k == path || strings.HasPrefix(path, k+".") })
+			if nested && groups[group] && !exists {
+				t.Errorf("%s names the value %s, which the chart does not have", name, path)
+			}
+		}
+	}
+}

@@ -63,7 +63,9 @@ func newWorld(t *testing.T) *world {
 	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1alpha1.AddToScheme} {
 		w.must(add(kinds))
 	}
-	w.api, err = client.New(plane.Config(), client.Options{Scheme: kinds})
+	config := plane.Config()
+	config.WarningHandler = warnings{t}
+	w.api, err = client.New(config, client.Options{Scheme: kinds})
 	w.must(err)
 	w.node = &node{plane: plane, client: w.client, dir: t.TempDir(), program: os.Getenv("KUREKA_PROGRAM")}
 	k, err := kubelet.New(plane.Config(), kubelet.Options{
@@ -89,6 +91,14 @@ func newWorld(t *testing.T) *world {
 		<-done
 	})
 	return w
+}
+
+// warnings of the API server are failures.
+type warnings struct{ t *testing.T }
+
+// HandleWarningHeader implements rest.WarningHandler.
+func (w warnings) HandleWarningHeader(_ int, _, text string) {
+	w.t.Errorf("the API server warns: %s", text)
 }
 
 func (w *world) must(err error) {
