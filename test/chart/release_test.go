@@ -69,6 +69,8 @@ func TestRelease_worksFromItsInstallationToItsEnd(t *testing.T) {
 	w.mayBeDeleted(systemNamespace)
 	w.documented("Install")
 	w.drains(7)
+	w.documented("Uninstall")
+	w.takesOwnershipOnlyIfTold()
 }
 
 // everything is what a cluster without an operator of Prometheus can be given.
@@ -275,6 +277,19 @@ func (w *world) leavesWhatPeopleDecided() {
 	_, err := w.registry()
 	if err == nil {
 		w.t.Error("the pod is still there")
+	}
+}
+
+// takesOwnershipOnlyIfTold installs a release of another name, for which the
+// definitions are somebody else's.
+func (w *world) takesOwnershipOnlyIfTold() {
+	w.t.Helper()
+	args := []string{"install", "other", w.chart, "--namespace", systemNamespace, "--kubeconfig", w.kubeconfig}
+	if out, err := helm(w.t, "", args...); err == nil || !strings.Contains(out, "ownership") {
+		w.t.Errorf("Helm took the definitions of another release: %v %s", err, out)
+	}
+	if out, err := helm(w.t, "", append(args, "--take-ownership")...); err != nil {
+		w.t.Errorf("told to take them it fails: %v %s", err, out)
 	}
 }
 
