@@ -35,6 +35,7 @@ func TestRelease_worksFromItsInstallationToItsEnd(t *testing.T) {
 		t.Errorf("Helm does not tell %s", want)
 	}
 	w.documented("Install")
+	w.helm("install", "blue", chartPath, "--namespace", shop, "--dry-run=server", "--set", "fullnameOverride=blue,registryClass=blue,crds.install=false")
 	w.accepted()
 	w.works("")
 	w.must(w.api.Create(t.Context(), sleepFor(7)))
