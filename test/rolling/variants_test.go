@@ -31,6 +31,7 @@ func variants() []variant {
 		{name: "plain", title: "Kureka, no drain"},
 		{name: "sleep", title: "Kureka, drain `Sleep`", drain: "{mode: Sleep, loadBalancerCacheSeconds: CACHE}", lossless: true},
 		{name: "seconds", title: "Kureka, drain `Sleep` with `seconds`", drain: "{mode: Sleep, seconds: AGE}", lossless: true},
+		{name: "hold", title: "Kureka, drain `Hold`", drain: "{mode: Hold, loadBalancerCacheSeconds: CACHE}", lossless: true},
 	}
 }
 
