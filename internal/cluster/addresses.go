@@ -104,10 +104,36 @@ func (c *Cluster) review(now time.Time, in *instance) {
 	}
 	owner := c.ownerOf(in)
 	switch {
+	case owner != nil && owner != p && mistook(now, in, owner):
+		c.forgetMistake(in)
+		c.rebind(now, in)
 	case owner != nil && owner != p:
 		c.cancel(now, in, ReasonAddressReused)
 	case len(p.IPs) > 0 && !p.answersAt(in):
 		c.cancel(now, in, ReasonAddressLeft)
+	}
+}
+
+// mistook reports whether an instance was bound to another pod than the owner of its
+// address only because that was seen first: it names the owner, or it registered
+// before either was seen and a list is still being told, whose order must decide
+// nothing.
+func mistook(now time.Time, in *instance, owner *pod) bool {
+	if in.rec.From != "" {
+		return false
+	}
+	if in.mentions(owner) != in.mentions(in.pod) {
+		return in.mentions(owner)
+	}
+	return in.said.Before(in.pod.seen) && now.Sub(in.pod.seen) < settleAfter && isOlder(now, owner, in)
+}
+
+// forgetMistake forgets that an instance's id was ever its pod's.
+func (c *Cluster) forgetMistake(in *instance) {
+	delete(in.pod.ids, in)
+	in.users = slices.DeleteFunc(slices.Clone(in.users), func(user *pod) bool { return user == in.pod })
+	if c.last[in.key] = in.former; in.former == "" {
+		delete(c.last, in.key)
 	}
 }
 
@@ -140,7 +166,7 @@ func (c *Cluster) succeed(now time.Time, left *instance) {
 	if again == nil || c.insts[again.key] != nil || now.Sub(again.registration) > refusedLasts {
 		return
 	}
-	if p, why := c.lateCandidate(again); p == nil || p.alive() {
+	if p, why := c.lateCandidate(now, again); p == nil || p.alive() {
 		c.admit(now, again, nil, p, why)
 	}
 }

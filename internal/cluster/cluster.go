@@ -151,6 +151,7 @@ type pod struct {
 	evidence.Pod           // without its version
 	version      uint64    // of the newest state that was taken in
 	told         time.Time // when that was
+	seen         time.Time // when it was known first
 	gone         *evidence.Gone
 	proven       bool
 	leaving      bool             // it was seen deleting with a grace period
@@ -193,6 +194,7 @@ type instance struct {
 	ip        netip.Addr
 	rec       *registry.Record
 	pod       *pod
+	former    string    // the workload whose the id was before it was bound
 	byAddress bool      // bound because the registered address is the pod's
 	unbound   string    // why there is no pod, a stable name
 	users     []*pod    // living pods that have registered the id
@@ -205,6 +207,7 @@ type instance struct {
 	// When the client last sent anything while a verdict was in force, and when it
 	// last registered.
 	request, registration time.Time
+	said                  time.Time // when it last said what it registered
 	decided               verdict.Verdict
 	held                  bool
 	finding               *Finding // open, while verdicts are only observed

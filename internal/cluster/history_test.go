@@ -230,7 +230,7 @@ func (h *history) checkInstance(in *instance, view *registry.Instance) {
 	if want := h.c.inForce(in); view.Verdict != want && view.Verdict.Reason != registry.ReasonHeldExpired {
 		h.t.Fatalf("%v has %+v in force, want %+v", in.key, view.Verdict, want)
 	}
-	if p, why := h.c.lateCandidate(in); in.sharer == nil && p != in.pod && !in.byAddress {
+	if p, why := h.c.lateCandidate(h.now, in); in.sharer == nil && p != in.pod && !in.byAddress {
 		h.t.Fatalf("%v is bound to %q (%s), the state says %s", in.key, uid, in.unbound, why)
 	}
 	h.checkUsers(in)

@@ -74,6 +74,7 @@ func (c *Cluster) observePod(now time.Time, seen evidence.Pod) {
 	case p == nil:
 		p = &pod{
 			changed: map[string]time.Time{}, insts: map[*instance]struct{}{}, ids: map[*instance]struct{}{},
+			seen:   now,
 			proven: seen.Terminal(), // it had ended before anybody could register: there is nobody to fence
 		}
 		c.pods[seen.UID] = p

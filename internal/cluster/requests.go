@@ -63,7 +63,7 @@ func (c *Cluster) intrudes(in, old *instance, p *pod, why string) bool {
 }
 
 func newInstance(now time.Time, src netip.Addr, rec *registry.Record) *instance {
-	in := &instance{key: rec.Key(), source: src, rec: rec, registration: now, request: now}
+	in := &instance{key: rec.Key(), source: src, rec: rec, registration: now, request: now, said: now}
 	if ip, err := netip.ParseAddr(rec.IPAddr); err == nil {
 		in.ip = ip.Unmap()
 	}
@@ -82,18 +82,23 @@ func (c *Cluster) Renew(now time.Time, src netip.Addr, key registry.Key, beat re
 			r = c.reg.Renew(now, caller, key, beat)
 		}
 	}
-	if r.Out || r.Changed {
-		c.heard(now, key, r.Changed)
+	if r.Awaited || r.Changed {
+		c.heard(now, src, key, beat, r.Changed)
 	}
 	return r.Outcome
 }
 
 // heard tells the verdicts of an application of a sign of life, and whether it
-// changed what is shown.
-func (c *Cluster) heard(now time.Time, key registry.Key, changed bool) {
+// changed what is shown. It may also tell which pod an instance belongs to.
+func (c *Cluster) heard(now time.Time, src netip.Addr, key registry.Key, beat registry.Beat, changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if in := c.insts[key]; in != nil && in.pod != nil {
+	switch in := c.insts[key]; {
+	case in == nil:
+	case c.repeats(in, src, beat):
+		in.said, in.request = now, now
+		c.rebind(now, in)
+	case in.pod != nil:
 		in.request = now
 		before := in.decided.Reason
 		if c.decide(now, in); in.decided.Reason != before {

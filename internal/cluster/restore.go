@@ -113,7 +113,7 @@ func (c *Cluster) restorePod(now time.Time, away time.Duration, s *SavedPod) err
 		return fmt.Errorf("the pod %q is there twice", s.Pod.UID)
 	}
 	p := &pod{
-		Pod: s.Pod, proven: s.Proven, leaving: s.Leaving, addrs: s.Addrs, changed: s.Changed, version: s.Pod.Version,
+		seen: now, Pod: s.Pod, proven: s.Proven, leaving: s.Leaving, addrs: s.Addrs, changed: s.Changed, version: s.Pod.Version,
 		insts: map[*instance]struct{}{}, ids: map[*instance]struct{}{},
 	}
 	if s.Gone != nil {

@@ -27,12 +27,17 @@ type Binding struct {
 	// Unlisted keeps the record and its lease but shows it to nobody, until the
 	// pod that owns the address is known.
 	Unlisted bool `json:",omitzero"`
+	// Unsure says that the next heartbeat may tell which pod it is.
+	Unsure bool `json:",omitzero"`
 	// HostName is shown instead of the record's own, also in its URLs; empty leaves
 	// the record as it is.
 	HostName string `json:",omitzero"`
 	// Verdict is the one already in force for the pod.
 	Verdict Verdict `json:",omitzero"`
 }
+
+// awaited reports whether somebody waits for the next heartbeat.
+func (b Binding) awaited() bool { return b.Unsure || b.Verdict.OutOfService }
 
 // Verdict is what the cluster concluded about an instance. The zero value is
 // "nothing against it".
@@ -79,9 +84,9 @@ const (
 // Renewal is the result of a heartbeat.
 type Renewal struct {
 	Outcome Outcome
-	// Out says that a verdict keeps the instance out of service, so that the
-	// owner of the verdict may want to know of the sign of life.
-	Out bool
+	// Awaited says that the sign of life is to be told: a verdict keeps the instance
+	// out of service, or its pod is not certain.
+	Awaited bool
 	// Changed says that the heartbeat changed what is shown.
 	Changed bool
 }

@@ -253,7 +253,7 @@ type entry struct {
 const (
 	flagLate    = 1 << iota // not counted as received any more
 	flagOverdue             // past its duration
-	flagOut                 // a verdict keeps it out of service
+	flagAwaited             // the cluster waits for a sign of life
 	flagGone                // removed from the registry
 	flagKept                // kept by its pod: there is nothing to renew
 )

@@ -173,7 +173,7 @@ func (e *Engine) bind(now time.Time, n *entry, b Binding) {
 		part.count(n, 1)
 		e.judge(prev, e.mono(now))
 	}
-	n.setFlag(flagOut, b.Verdict.OutOfService)
+	n.setFlag(flagAwaited, b.awaited())
 	n.dress()
 	e.recount(now, n)
 }
@@ -201,7 +201,7 @@ func (e *Engine) SetVerdict(now time.Time, key Key, v Verdict) bool {
 	}
 	e.uncount(n)
 	n.binding.Verdict = v
-	n.setFlag(flagOut, v.OutOfService)
+	n.setFlag(flagAwaited, n.binding.awaited())
 	e.recount(now, n)
 	e.publish(now, n)
 	return true

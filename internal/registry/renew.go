@@ -32,8 +32,8 @@ func (e *Engine) Renew(now time.Time, c Caller, key Key, b Beat) Renewal {
 	dirty, flags := n.dirty.Load(), n.flags.Load()
 	asLeft := !b.HasDirty || b.Dirty < dirty ||
 		b.Dirty == dirty && (b.Status == None || b.Status == Status(n.client.Load()))
-	if asLeft && flags&^flagOut == 0 {
-		return Renewal{Out: flags&flagOut != 0}
+	if asLeft && flags&^flagAwaited == 0 {
+		return Renewal{Awaited: flags&flagAwaited != 0}
 	}
 	return e.renewSlow(now, key, b)
 }
@@ -47,7 +47,7 @@ func (e *Engine) renewSlow(now time.Time, key Key, b Beat) Renewal {
 		return Renewal{Outcome: NotFound}
 	}
 	e.renewed(now, n)
-	r := Renewal{Out: n.has(flagOut)}
+	r := Renewal{Awaited: n.has(flagAwaited)}
 	dirty := n.dirty.Load()
 	if b.HasDirty && b.Dirty >= dirty {
 		if b.Status != None && b.Status != Status(n.client.Load()) {

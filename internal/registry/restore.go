@@ -125,7 +125,7 @@ func (e *Engine) restoreInstance(t int64, s *SavedInstance) error {
 		addMember(e.pods, uid, n)
 	}
 	e.joinNode(s.Binding.Node, n)
-	n.setFlag(flagOut, s.Binding.Verdict.OutOfService)
+	n.setFlag(flagAwaited, s.Binding.awaited())
 	if s.Kept {
 		n.lease.renewed.Store(t)
 		n.lease.renewedMS.Store(s.RenewedMS)

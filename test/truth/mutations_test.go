@@ -9,7 +9,7 @@ func mutations() []mutation {
 // seeing is what guards the way from objects to evidence.
 func seeing() []mutation {
 	const feedFile, pods, nodes, addresses = "controllers/feed/feed.go", "internal/cluster/pods.go", "internal/cluster/nodes.go", "internal/cluster/addresses.go"
-	const confirm, binding, requests = "controllers/feed/confirm.go", "internal/cluster/binding.go", "internal/cluster/requests.go"
+	const confirm, binding, candidate, requests = "controllers/feed/confirm.go", "internal/cluster/binding.go", "internal/cluster/candidate.go", "internal/cluster/requests.go"
 	return []mutation{
 		{
 			"relists are confirmed", feedFile,
@@ -45,9 +45,9 @@ func seeing() []mutation {
 		{"who is not shown yet is hidden", binding, `	return !c.fallback.Observe && c.isGhost(in)`, `	return false`},
 		{"nobody is hidden from a stale view", binding, `in.sharer != nil || !c.fresh {`, `in.sharer != nil {`},
 		{"the dead do not replace the living", requests, `	return why == UnboundPodNotSeen || c.isGhost(in)`, `	return false`},
-		{"a late registration is bound to an older pod only", binding, `p.Created.Add(time.Second).After(in.registration)`, `false`},
-		{"an address alone does not bind", binding, `	return nil, UnboundOneFact`, `	return owner, ""`},
-		{"a port is no second fact for another workload's id", binding, `l, known := c.last[in.key]; known && l != p.ownerOrSelf()`, `false`},
+		{"a late registration is bound to an older pod only", candidate, `!created.Add(time.Second).After(in.said)`, `!created.IsZero()`},
+		{"an address alone does not bind", candidate, `	return nil, UnboundOneFact`, `	return owner, ""`},
+		{"a port is no second fact for another workload's id", candidate, `l, known := c.last[in.key]; known && l != p.ownerOrSelf()`, `false`},
 	}
 }
 
@@ -69,7 +69,7 @@ func deciding() []mutation {
 		{"silence has a floor", notices, `	keep(stay, silent, c.floor(live)-up-len(stay))
 `, "	_ = silent\n"},
 		{"any request acknowledges a new container", checks, `l.Request.After(l.Changed)`, `false`},
-		{"a registration acknowledges a new container", checks, `return l.Registration.After(finished) && l.Registration.After(l.Since)`, `return false`},
+		{"a registration acknowledges a new container", checks, `return !l.Registration.Before(over) && l.Registration.After(l.Since)`, `return over.IsZero()`},
 		{"a new container is out until it is heard", checks, `!l.Acknowledged(in.Now, in.Node)`, `false`},
 		{"what vanished with its node is late only after its rhythm", checks, `in.Now.Sub(in.Seen) > late(in.Interval)`, `true`},
 		{"what has vanished is removed in the end", checks, `	case in.Now.Sub(in.Gone.At) >= abruptHold:`, `	case false:`},
