@@ -73,9 +73,10 @@ func containerRestarted(in Input) (string, time.Time, bool) {
 // Acknowledged reports whether the new incarnation has been heard: any request
 // after the change was seen, or a registration after the old incarnation ended.
 // The second matters because a fast process registers before the kubelet has
-// told anybody that it runs. The end is told in whole seconds, so the
-// registration of the old incarnation itself must be excluded. It is told by a wall
-// clock, so what it is by ours follows from now, whatever our wall showed before.
+// told anybody that it runs. The end is told in whole seconds, so what the old
+// incarnation registered in its last second, or registered first by whatever clock,
+// must be excluded. It is told by a wall clock, so what it is by ours follows from
+// now, whatever our wall showed before.
 func (l *Life) Acknowledged(now time.Time, node *evidence.Node) bool {
 	if l.Request.After(l.Changed) {
 		return true
@@ -83,11 +84,11 @@ func (l *Life) Acknowledged(now time.Time, node *evidence.Node) bool {
 	if l.Container.Finished.IsZero() {
 		return false
 	}
-	finished := now.Add(l.Container.Finished.Sub(now))
+	over := now.Add(l.Container.Finished.Sub(now)).Add(time.Second)
 	if node != nil {
-		finished = finished.Add(-node.ClockAhead)
+		over = over.Add(-node.ClockAhead)
 	}
-	return l.Registration.After(finished) && l.Registration.After(l.Since)
+	return !l.Registration.Before(over) && l.Registration.After(l.Since)
 }
 
 func endpointTerminating(in Input) (string, time.Time, bool) {

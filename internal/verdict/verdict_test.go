@@ -361,6 +361,7 @@ func TestANewContainerIsAcknowledgedByItsRegistration(t *testing.T) {
 	}{
 		"registered after the end":                     {-time.Second, 0, true},
 		"registered before the end":                    {time.Second, 0, false},
+		"registered in the second of the end":          {-time.Second / 2, 0, false},
 		"after, on a node whose clock runs ahead":      {19 * time.Second, 20 * time.Second, true},
 		"before, on a node whose clock is behind":      {-5 * time.Second, -20 * time.Second, false},
 		"after, on a node whose clock is a bit behind": {-21 * time.Second, -20 * time.Second, true},
