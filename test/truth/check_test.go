@@ -192,13 +192,23 @@ func (w *world) checkDead(i *registry.Instance) {
 
 // notePlace remembers that the operator has been shown whose a client's address is.
 func (w *world) notePlace(c *client, seen seenPod) {
-	if seen.gone || ended(seen.obj) || !seenRight(seen, c) {
+	if seen.gone || ended(seen.obj) || !seenRight(seen, c) || !w.isOlder(seen, c) {
 		return
 	}
 	if p := c.proc.pod; p.placed != w.op {
 		p.placed, p.first = w.op, c.proc
 	}
 	c.placed = w.op
+}
+
+// isOlder reports whether the operator can tell that a pod is older than what its
+// client said last, so that nobody else can have said it: the client names the pod,
+// the pod was seen before, it was made before by the operator's clock, which may be
+// behind the API server's, or a heartbeat came later from the pod's own address.
+func (w *world) isOlder(seen seenPod, c *client) bool {
+	created := seen.obj.CreationTimestamp.Sub(wall(0, seen.off))
+	return c.names(c.proc.pod) || c.registered > seen.first || created+time.Second <= c.registered ||
+		c.source.IsValid() && !c.load.hostNetwork && c.heard > seen.shown
 }
 
 func (w *world) checkEnded(i *registry.Instance, c *client, seen seenPod) {
@@ -255,7 +265,19 @@ func (w *world) mayLinger(c *client, seen seenPod) bool {
 	if w.now < w.op.resumes+2*time.Second {
 		return seen.abrupt() // no time has passed for the operator yet
 	}
-	return seen.abrupt() && w.now-seen.goneAt <= 61*time.Second && w.now-c.heard <= c.load.interval+5*time.Second
+	return seen.abrupt() && w.now-seen.goneAt <= 61*time.Second && w.now-w.heardAs(c) <= c.rhythm()+5*time.Second
+}
+
+// heardAs is when the operator last heard a client or one that came after it in its
+// pod, whose heartbeats renew what it registered.
+func (w *world) heardAs(c *client) time.Duration {
+	last := c.heard
+	for _, o := range w.clients {
+		if o.key == c.key && o.uid == c.uid {
+			last = max(last, o.heard)
+		}
+	}
+	return last
 }
 
 func (s seenPod) abrupt() bool { return s.nodeLost && !s.awaited && !ended(s.obj) }

@@ -3,6 +3,7 @@ package truth
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,12 +32,13 @@ type client struct {
 	done     bool // it has cancelled, or its process ends
 
 	// What the model remembers of it.
-	heard      time.Duration // when the operator last handled a request of it, -1 never
-	registered time.Duration // when its last registration was handled, -1 never
-	told       time.Duration // when the operator last handled a registration of it, whatever the answer; -1 never
-	asked      time.Duration // when the operator last handled anything of it, whatever the answer; -1 never
-	lost       time.Duration // when its record last had a reason to be removed; -1 if that is over
-	placed     *operator     // which has been shown the pod with the address while it was registered
+	heard      time.Duration   // when the operator last handled a request of it, -1 never
+	gaps       []time.Duration // between those of its heartbeats that the operator handled, the last three
+	registered time.Duration   // when its last registration was handled, -1 never
+	told       time.Duration   // when the operator last handled a registration of it, whatever the answer; -1 never
+	asked      time.Duration   // when the operator last handled anything of it, whatever the answer; -1 never
+	lost       time.Duration   // when its record last had a reason to be removed; -1 if that is over
+	placed     *operator       // which has been shown the pod with the address while it was registered
 	cancelled  bool
 	outage     time.Duration // since when it has not reached the operator; -1 if it has
 	alone      bool          // something else than an outage of everybody kept it away since it was heard
@@ -89,7 +91,7 @@ func (c *client) names(p *pod) bool { return strings.Contains(c.rec.HostName, p.
 
 func (c *client) introduce(host, id, ip string) {
 	c.rec = registry.Record{
-		App: c.load.app, ID: id, HostName: host, IPAddr: ip, VIP: c.load.app, Status: registry.Up, Dirty: 1,
+		App: c.load.app, ID: id, HostName: host, IPAddr: ip, VIP: c.load.app, Status: registry.Up, Dirty: c.wall().UnixMilli(),
 		Port: registry.Port{Number: c.load.port, Enabled: true}, SecurePort: registry.Port{Number: 443},
 		RenewalInterval: c.load.interval,
 		// For the model only: who says this.
@@ -97,6 +99,14 @@ func (c *client) introduce(host, id, ip string) {
 	}
 	c.key = c.rec.Key()
 	c.w.clients[c.proc.id] = c
+}
+
+// wall is the time by the clock of the client's machine.
+func (c *client) wall() time.Time {
+	if c.node == nil {
+		return wall(c.w.now, 0)
+	}
+	return wall(c.w.now, c.node.clock)
 }
 
 // boot registers after the start of the process and then beats for ever.
@@ -176,6 +186,22 @@ func (c *client) note(outcome registry.Outcome) {
 	c.w.check()
 }
 
+// noteGap remembers how long the operator has not heard the client before a heartbeat.
+func (c *client) noteGap(gap time.Duration) {
+	if gap >= c.load.interval/2 {
+		c.gaps = append(c.gaps, gap)[max(0, len(c.gaps)-2):]
+	}
+}
+
+// rhythm is how often the operator hears the client, as far as it can know: one that
+// could not reach it twice of late looks like one that is slower than it says.
+func (c *client) rhythm() time.Duration {
+	if len(c.gaps) < 3 {
+		return c.load.interval
+	}
+	return max(c.load.interval, slices.Sorted(slices.Values(c.gaps))[1])
+}
+
 func (c *client) beat() {
 	if !c.proc.alive || c.done {
 		return
@@ -186,7 +212,7 @@ func (c *client) beat() {
 		return
 	}
 	outcome, answered, timedOut := c.ask(func() registry.Outcome {
-		return c.w.op.renew(c, registry.Beat{Status: registry.Up, Dirty: c.rec.Dirty, HasDirty: true})
+		return c.w.op.renew(c)
 	})
 	switch {
 	case timedOut && c.load.waits:

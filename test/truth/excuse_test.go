@@ -180,7 +180,7 @@ func (w *world) suspect() {
 	}
 	for _, n := range w.order {
 		last, leased := v.leases[n.name]
-		if o := v.nodes[n.name]; !leased && (o == nil || readiness(o).Status != corev1.ConditionUnknown) || w.now-max(last, v.fresh) < 20*time.Second || w.frozen(n) || !w.misses(n, last) {
+		if o := v.nodes[n.name]; !leased && (o == nil || readiness(o).Status != corev1.ConditionUnknown) || w.now-max(last, v.fresh) < 20*time.Second || w.frozen(n) || !w.misses(n, max(last, v.fresh)) {
 			continue
 		}
 		for _, c := range w.clients {
@@ -215,14 +215,16 @@ func (w *world) frozen(n *node) bool {
 }
 
 // misses reports whether a heartbeat from the node may count as missing, and none
-// has come that speaks for the node.
-func (w *world) misses(n *node, leased time.Duration) bool {
+// has come that speaks for the node. That does only one which was heard later than the
+// Lease would have been seen renewed: nobody knows of renewals in a view that was not
+// fresh, so its Lease is silent only since the view is.
+func (w *world) misses(n *node, silent time.Duration) bool {
 	missing := false
 	for _, c := range w.clients {
 		if c.node != n || c.heard < w.op.born || w.op.cluster.Snapshot().Get(c.key) == nil {
 			continue
 		}
-		if c.heard > leased+13*time.Second {
+		if c.heard > silent+13*time.Second {
 			return false
 		}
 		missing = missing || w.now-c.heard >= c.load.interval+2*time.Second

@@ -31,6 +31,7 @@ type workload struct {
 	declares    bool // its port
 	graceful    bool // its clients say goodbye
 	refreshes   bool // its clients register again now and then
+	timeless    bool // its clients' heartbeats do not tell when the client last changed
 	waits       bool // its clients wait for an answer until they are given up
 	interval    time.Duration
 	spread      int

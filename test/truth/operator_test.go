@@ -63,6 +63,9 @@ type view struct {
 
 type seenPod struct {
 	obj      *corev1.Pod
+	first    time.Duration // when it was delivered first
+	shown    time.Duration // since when its address is
+	off      time.Duration // how far the operator's clock was off then
 	at       time.Duration // when the container last changed
 	lived    bool          // it was not shown as ended only
 	awaited  bool          // it was seen to end with a grace period
@@ -286,7 +289,15 @@ func (op *operator) seePod(o *corev1.Pod) {
 	if old.gone || known && past(o, old.obj) {
 		return
 	}
-	next := seenPod{obj: o, at: old.at, lived: old.lived || !ended(o), awaited: old.awaited || o.DeletionTimestamp != nil && *o.DeletionGracePeriodSeconds > 0}
+	next := old
+	next.obj, next.lived = o, old.lived || !ended(o)
+	next.awaited = old.awaited || o.DeletionTimestamp != nil && *o.DeletionGracePeriodSeconds > 0
+	if !known {
+		next.first = op.w.now
+	}
+	if !known || old.obj.Status.PodIP != o.Status.PodIP {
+		next.shown, next.off = op.w.now, op.stepped
+	}
 	if known && container(old.obj) != container(o) {
 		next.at = op.w.now
 	}
@@ -399,6 +410,9 @@ func (op *operator) register(c *client) registry.Outcome {
 	op.tape.register(op.w.now, c)
 	outcome := op.cluster.Register(op.now(), c.source, &rec)
 	c.told = op.w.now
+	if c.registered < op.born {
+		c.gaps = nil
+	}
 	if outcome == registry.Done {
 		c.registered, c.cancelled = op.w.now, false
 		c.misplaced = op.misplaces(c)
@@ -409,12 +423,19 @@ func (op *operator) register(c *client) registry.Outcome {
 	return outcome
 }
 
-func (op *operator) renew(c *client, beat registry.Beat) registry.Outcome {
+func (op *operator) renew(c *client) registry.Outcome {
 	op.tape.renew(op.w.now, c)
+	beat := registry.Beat{Status: registry.Up}
+	if !c.load.timeless {
+		beat.Dirty, beat.HasDirty = c.rec.Dirty, true
+	}
 	outcome := op.cluster.Renew(op.now(), c.source, c.key, beat)
 	if outcome == registry.Fenced {
 		c.asked = op.w.now
 		op.w.excuse(c)
+	}
+	if outcome == registry.Done || outcome == registry.Newer {
+		c.noteGap(op.w.now - c.heard)
 	}
 	return outcome
 }

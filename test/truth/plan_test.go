@@ -49,6 +49,9 @@ func randomPlan(seed uint64) *plan {
 		load.replicas, load.hostNetwork, load.stateful = 20, false, false
 		p.loads = append(p.loads, load)
 	}
+	for i := range p.loads { // by dice of their own, which leave the other histories what they were
+		p.loads[i].timeless = newDice(seed, "timeless "+p.loads[i].app).chance(25)
+	}
 	kinds := slices.Sorted(maps.Keys(faults))
 	if d.chance(50) { // a few kinds that may meet
 		kinds = []string{pick(d, kinds), pick(d, kinds), pick(d, kinds)}

@@ -49,7 +49,11 @@ func (t *tape) register(now time.Duration, c *client) {
 }
 
 func (t *tape) renew(now time.Duration, c *client) {
-	t.line(now, "renew %s%s status=UP dirty=%d", c.key, from(c), c.rec.Dirty)
+	dirty := ""
+	if !c.load.timeless {
+		dirty = fmt.Sprintf(" dirty=%d", c.rec.Dirty)
+	}
+	t.line(now, "renew %s%s status=UP%s", c.key, from(c), dirty)
 }
 
 func (t *tape) cancel(now time.Duration, c *client) { t.line(now, "cancel %s%s", c.key, from(c)) }
@@ -63,7 +67,7 @@ func from(c *client) string {
 
 // sinceBegin is a moment that somebody wrote, by the operator's clock.
 func (t *tape) sinceBegin(at time.Time) int {
-	return int((at.Sub(wall(0, 0)) - t.base + t.op.stepped).Round(time.Second) / time.Second)
+	return int((at.Sub(wall(0, 0)) - t.base - t.op.stepped).Round(time.Second) / time.Second)
 }
 
 func (t *tape) pod(now time.Duration, o *corev1.Pod) {
