@@ -118,10 +118,16 @@ func (w *world) checkBinding(i *registry.Instance) {
 
 // checkMark looks whether somebody who lives and whom the network keeps away is out
 // because it is silent: only others of its node tell the one from the other, or, if
-// there are none, most others.
+// there are none, most others. That is asked when it is taken out: those who told it
+// may be gone when it works again.
 func (w *world) checkMark(i *registry.Instance) {
-	c := w.speaker(i)
-	if i.Verdict.Reason != registry.ReasonHeldExpired || c == nil || !c.proc.works() || c.misplaced {
+	c, marked := w.speaker(i), i.Verdict.Reason == registry.ReasonHeldExpired
+	if c == nil {
+		return
+	}
+	before := c.marked
+	c.marked = marked
+	if !marked || before || !c.proc.works() || c.misplaced {
 		return
 	}
 	if !w.othersSpeak(c) {

@@ -43,6 +43,7 @@ type client struct {
 	outage     time.Duration // since when it has not reached the operator; -1 if it has
 	alone      bool          // something else than an outage of everybody kept it away since it was heard
 	misplaced  bool          // it registered while the operator could not know whose its address is
+	marked     bool          // it is shown out because it is silent
 	doubted    time.Duration // when silence may have taken it out; -1 never
 }
 

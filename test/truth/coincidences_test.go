@@ -11,6 +11,8 @@ var coincidences = map[string]func(*world, fault){
 	"the rest leaves":       leaveTheHung,
 	"ended unseen":          endUnseen,
 	"address of the living": reuseEarly,
+	"address told twice":    reuseUnseen,
+	"clock behind at start": restartBehind,
 }
 
 // vouchFor has somebody swear wrongly that a node that cannot be reached is down,
@@ -91,6 +93,28 @@ func reuseEarly(w *world, f fault) {
 	rebuild(w, f)
 	f.target++
 	onPod(w, f, func(p *pod) { p.remove(false) })
+}
+
+// reuseUnseen does so before an operator starts that sees nothing for a while, and
+// then a list in which two pods have the address.
+func reuseUnseen(w *world, f fault) {
+	f.lasts = 3 * time.Minute
+	reuseEarly(w, f)
+	w.after(15*time.Second, func() { restartUnseen(w, 45*time.Second) })
+}
+
+// restartBehind starts an operator whose clock is behind and that sees nothing for a
+// while. When it has heard everybody since, many die.
+func restartBehind(w *world, f fault) {
+	w.stepped = true
+	w.op.stepped -= time.Hour
+	restartUnseen(w, 45*time.Second)
+	w.after(100*time.Second, func() { massacre(w, f) })
+}
+
+func restartUnseen(w *world, blind time.Duration) {
+	restart(w, fault{lasts: time.Second})
+	cutWatch(w, fault{lasts: blind})
 }
 
 func (w *world) someLoad(f fault) *workload { return w.loads[f.target%len(w.loads)] }

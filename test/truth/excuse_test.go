@@ -109,7 +109,7 @@ func (w *world) reasonOfPod(c *client) (why string, lasting bool) {
 		return "its address is that of one who has been seen to die", false
 	case seen.obj == nil:
 		return "", false // in a stale view nobody is hidden
-	case seen.at >= c.heard && !w.registrationTells(c):
+	case seen.at >= max(c.heard, c.asked) && !w.registrationTells(c):
 		return "has not been heard since its container changed", false
 	}
 	if why, lasting = reasonInPod(obj, c); why != "" {

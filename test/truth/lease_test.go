@@ -27,6 +27,28 @@ func (op *operator) silentNow() map[registry.Key]listing {
 	return out
 }
 
+// checkWander looks whether time changed what is listed only to change it back.
+func (w *world) checkWander(before *registry.Snapshot) {
+	for i := range w.op.cluster.Snapshot().All() {
+		if old := before.Get(i.Key()); old != nil && old != i && faceOf(old) == faceOf(i) {
+			w.fail("%s was changed and is what it was", i.Key())
+		}
+	}
+}
+
+// face is what clients see of an instance.
+type face struct {
+	rec                      *registry.Record
+	status, client, override registry.Status
+	verdict                  registry.Verdict
+	uid, node, ns            string
+	up                       int64
+}
+
+func faceOf(i *registry.Instance) face {
+	return face{i.Record, i.Status, i.Client, i.Override, i.Verdict, i.PodUID, i.Node, i.Partition, i.ServiceUpMS}
+}
+
 // checkEviction looks whether a lease may have been ended.
 func (w *world) checkEviction(op *operator, e registry.Evicted, before map[registry.Key]listing) {
 	gone, listed := before[e.Key]

@@ -46,6 +46,9 @@ func seeing() []mutation {
 		{"nobody is hidden from a stale view", binding, `in.sharer != nil || !c.fresh {`, `in.sharer != nil {`},
 		{"the dead do not replace the living", requests, `	return why == UnboundPodNotSeen || c.isGhost(in)`, `	return false`},
 		{"a late registration is bound to an older pod only", candidate, `!created.Add(time.Second).After(in.said)`, `!created.IsZero()`},
+		{"a pod that was seen before is older", candidate, `p.seen.Before(in.said) || `, ``},
+		{"a heartbeat tells whose a registration is", candidate, `return in.unbound == UnboundYounger && `, `return false && `},
+		{"the order of a list binds nobody", addresses, `return in.said.Before(in.pod.seen) && `, `return false && `},
 		{"an address alone does not bind", candidate, `	return nil, UnboundOneFact`, `	return owner, ""`},
 		{"a port is no second fact for another workload's id", candidate, `l, known := c.last[in.key]; known && l != p.ownerOrSelf()`, `false`},
 	}
@@ -69,6 +72,7 @@ func deciding() []mutation {
 		{"silence has a floor", notices, `	keep(stay, silent, c.floor(live)-up-len(stay))
 `, "	_ = silent\n"},
 		{"any request acknowledges a new container", checks, `l.Request.After(l.Changed)`, `false`},
+		{"a registration of a container's last second is its own", checks, `Finished.Sub(now)).Add(time.Second)`, `Finished.Sub(now))`},
 		{"a registration acknowledges a new container", checks, `return !l.Registration.Before(over) && l.Registration.After(l.Since)`, `return over.IsZero()`},
 		{"a new container is out until it is heard", checks, `!l.Acknowledged(in.Now, in.Node)`, `false`},
 		{"what vanished with its node is late only after its rhythm", checks, `in.Now.Sub(in.Seen) > late(in.Interval)`, `true`},
@@ -109,16 +113,4 @@ func keeping() []mutation {
 		{"lists wait after a start", gateFile, `	wait := max(base+min(longest, max(0, absence)), listsFrom.Sub(g.opened))`, `	wait := time.Duration(0)`},
 		{"lists wait for as long as the registry was away", gateFile, `min(longest, max(0, absence))`, `0`},
 	}
-}
-
-// uncaught names the brakes that no history has been seen to need yet, on this
-// state of the product. They are disabled only when they are asked for by name;
-// whoever finds the histories takes the name away.
-//
-// The floor of marks is one of them because a mark that breaks it is taken back
-// before the change that set it returns. It stays: without it an instance would be
-// shown out of service for a moment at every tick, and every tick would change the
-// list twice.
-func uncaught() map[string]bool {
-	return map[string]bool{"marks have a floor": true}
 }

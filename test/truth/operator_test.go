@@ -173,9 +173,10 @@ func (op *operator) tick() {
 	w := op.w
 	op.measure()
 	w.suspect()
-	before := op.silentNow()
+	before, listed := op.silentNow(), op.cluster.Snapshot()
 	w.noteHolds(op, before)
 	ticked := op.cluster.Tick(op.now())
+	w.checkWander(listed)
 	for _, e := range ticked.Evicted {
 		w.checkEviction(op, e, before)
 	}
@@ -417,10 +418,18 @@ func (op *operator) register(c *client) registry.Outcome {
 		c.registered, c.cancelled = op.w.now, false
 		c.misplaced = op.misplaces(c)
 	} else {
-		c.asked = op.w.now
-		op.w.excuse(c) // notes why it may have been refused
+		op.refuses(c)
 	}
 	return outcome
+}
+
+// refuses notes that a request had no effect, and whether it may have had none: then
+// its client comes back with the next one.
+func (op *operator) refuses(c *client) {
+	c.asked = op.w.now
+	if op.w.excuse(c) != "" {
+		c.lost = op.w.now
+	}
 }
 
 func (op *operator) renew(c *client) registry.Outcome {
@@ -431,8 +440,7 @@ func (op *operator) renew(c *client) registry.Outcome {
 	}
 	outcome := op.cluster.Renew(op.now(), c.source, c.key, beat)
 	if outcome == registry.Fenced {
-		c.asked = op.w.now
-		op.w.excuse(c)
+		op.refuses(c)
 	}
 	if outcome == registry.Done || outcome == registry.Newer {
 		c.noteGap(op.w.now - c.heard)
