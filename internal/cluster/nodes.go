@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/kureka/kureka/internal/evidence"
@@ -49,8 +50,12 @@ func (c *Cluster) observeNode(now time.Time, observed evidence.Node) {
 			c.mark(p)
 		}
 	}
+	moved := !slices.Equal(n.PodCIDRs, observed.PodCIDRs)
 	n.Node = observed
 	c.knowAddresses(n)
+	if moved && c.fresh {
+		c.rebindUnbound(now) // whose address is in a range that nobody knew
+	}
 	n.noteUnknown(now)
 	if n.leased.IsZero() && n.unknown.IsZero() {
 		c.endSilence(now, n)

@@ -69,8 +69,11 @@ func (w *world) overdue(c *client) bool {
 }
 
 // isGhost reports whether a view that is fresh must show that nobody has a client's
-// address any more.
+// address any more: it is in the range of a node that is shown.
 func (w *world) isGhost(c *client) bool {
+	if w.op.view.nodes[c.node.name] == nil || w.op.view.missing[c.node.name] {
+		return false
+	}
 	return w.plan.podRanges && !c.load.hostNetwork && w.op.settled() && w.overdue(c) && w.goneAt(c.uid) < w.now-30*time.Second && !w.op.misplaces(c)
 }
 
