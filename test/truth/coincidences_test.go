@@ -13,6 +13,7 @@ var coincidences = map[string]func(*world, fault){
 	"address of the living": reuseEarly,
 	"address told twice":    reuseUnseen,
 	"clock behind at start": restartBehind,
+	"the dead register":     registerDead,
 }
 
 // vouchFor has somebody swear wrongly that a node that cannot be reached is down,
@@ -101,6 +102,22 @@ func reuseUnseen(w *world, f fault) {
 	f.lasts = 3 * time.Minute
 	reuseEarly(w, f)
 	w.after(15*time.Second, func() { restartUnseen(w, 45*time.Second) })
+}
+
+// registerDead has processes that live on without their pods register again, with an
+// operator that has not seen those die.
+func registerDead(w *world, f fault) {
+	f.lasts = 4 * time.Minute
+	evacuate(w, f)
+	w.after(130*time.Second, func() { restart(w, fault{lasts: time.Second}) })
+	w.after(175*time.Second, func() {
+		for _, c := range w.living() {
+			if c.proc.pod != nil && w.api.pod(c.proc.pod) == nil {
+				c.rec.Dirty++
+				c.register()
+			}
+		}
+	})
 }
 
 // restartBehind starts an operator whose clock is behind and that sees nothing for a

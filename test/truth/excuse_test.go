@@ -32,7 +32,7 @@ func (w *world) reason(c *client) (why string, lasting bool) {
 	switch {
 	case !c.proc.works() || c.done || c.cancelled:
 		return "does not live", true
-	case c.registered >= w.op.born && w.now-c.heard > w.patience(c):
+	case c.registered >= w.op.born && w.now-c.asked > w.patience(c):
 		return "is silent", true
 	case !c.reachesOp():
 		return "cannot be reached", false

@@ -184,7 +184,7 @@ func (op *operator) register(c *client) registry.Outcome {
 // its client comes back with the next one.
 func (op *operator) refuses(c *client) {
 	c.asked = op.w.now
-	if op.w.excuse(c) != "" {
+	if why, _ := op.w.reason(c); why != "" {
 		c.lost = op.w.now
 	}
 }
