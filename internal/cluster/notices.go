@@ -65,6 +65,9 @@ func (c *Cluster) keptInService(app string, members map[*instance]struct{}) map[
 	snap := c.reg.Snapshot()
 	for in := range members {
 		view := snap.Get(in.key)
+		if view != nil && view.Verdict.Ending {
+			live++ // its end was called off, and is about to be taken back
+		}
 		if view == nil || !canServe(view) {
 			continue
 		}
