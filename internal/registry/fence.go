@@ -2,6 +2,7 @@ package registry
 
 import (
 	"net/netip"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -182,7 +183,10 @@ func (f *fence) freeKey(key Key) {
 
 // FreeAddr lifts the fence from an address that a living pod owns now; port 0
 // for all but host-network pods. Those requests come from the node's address, so
-// the ids are all that the dead were told by, and are freed with the address.
+// the ids are all that the dead were told by, and are freed with the address. So are
+// ids that name the address, which its next owner gives itself: behind a proxy its
+// heartbeats cannot be told from those of the dead, and its registration may have been
+// stopped before it was known to own the address.
 func (e *Engine) FreeAddr(a netip.AddrPort) {
 	if !e.fence.active() {
 		return
@@ -195,11 +199,11 @@ func (e *Engine) FreeAddr(a netip.AddrPort) {
 	if x != nil {
 		e.revision.Add(1)
 	}
-	if x == nil || a.Port() == 0 {
+	if x == nil {
 		return
 	}
 	for _, k := range x.keys {
-		if f.byKey[k] == x {
+		if f.byKey[k] == x && (a.Port() != 0 || strings.Contains(k.ID, a.Addr().String())) {
 			delete(f.byKey, k)
 		}
 	}
