@@ -26,8 +26,14 @@ func (c *Cluster) reclaim(now time.Time, p *pod) {
 		add(c.claims, a, p)
 	}
 	p.claimed = next
+	over := p.rank() == ended
+	turned := over != p.over
+	p.over = over
 	for _, a := range affected {
 		c.reown(now, a)
+		if turned && c.owners[a] == p { // who has ended owns it for nobody else
+			c.reviewAt(now, a)
+		}
 	}
 	if len(p.IPs) == 0 {
 		return // no address for a moment says nothing
@@ -48,8 +54,7 @@ func (c *Cluster) reown(now time.Time, a netip.AddrPort) {
 			owner = p
 		}
 	}
-	prev := c.owners[a]
-	if prev == owner {
+	if c.owners[a] == owner {
 		return
 	}
 	if owner == nil {
@@ -60,6 +65,10 @@ func (c *Cluster) reown(now time.Time, a netip.AddrPort) {
 			c.reg.FreeAddr(a)
 		}
 	}
+	c.reviewAt(now, a)
+}
+
+func (c *Cluster) reviewAt(now time.Time, a netip.AddrPort) {
 	for in := range c.byIP[a.Addr()] {
 		c.review(now, in)
 	}

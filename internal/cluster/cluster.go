@@ -154,6 +154,7 @@ type pod struct {
 	seen         time.Time // when it was known first
 	gone         *evidence.Gone
 	proven       bool
+	over         bool             // it had ended when it last claimed its addresses
 	leaving      bool             // it was seen deleting with a grace period
 	ending       time.Time        // when it was first seen deleting, by our clock and since our start
 	addrs        []netip.AddrPort // what it answers on, or answered on last

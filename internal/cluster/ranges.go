@@ -65,11 +65,14 @@ func (c *Cluster) noteWord(now time.Time, src netip.Addr) {
 	}
 }
 
-// unowned reports whether an address is a pod's that no pod owns: a pod that the
-// watch has not shown yet, or the process of one that is gone. That is known only
-// in a fresh view of all pods.
+// unowned reports whether an address is a pod's that no pod owns, or only one that has
+// ended: a pod that the watch has not shown yet, or the process of one that is gone.
+// That is known only in a fresh view of all pods.
 func (c *Cluster) unowned(a netip.Addr) bool {
-	if !a.IsValid() || c.fallback.Observe || !c.fresh || !c.opts.AllNamespaces || c.owners[netip.AddrPortFrom(a, 0)] != nil {
+	if !a.IsValid() || c.fallback.Observe || !c.fresh || !c.opts.AllNamespaces {
+		return false
+	}
+	if owner := c.owners[netip.AddrPortFrom(a, 0)]; owner != nil && owner.rank() < ended {
 		return false
 	}
 	_, isNode := c.nodeIPs[a]
