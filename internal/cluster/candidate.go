@@ -145,8 +145,13 @@ func (in *instance) mentions(p *pod) bool {
 }
 
 // portConfirms takes a declared port as the second fact, but not for an id that
-// belonged to another workload's pod: both may well declare 8080.
+// belonged to another workload's pod: both may well declare 8080. Nor for a client whose
+// host name is another pod's.
 func (c *Cluster) portConfirms(in *instance, p *pod) bool {
+	host, _, _ := strings.Cut(in.rec.HostName, ".")
+	if uid, named := c.names[p.Namespace+"/"+host]; named && uid != p.UID {
+		return false
+	}
 	if l, known := c.last[in.key]; known && l != p.ownerOrSelf() {
 		return false
 	}
