@@ -36,13 +36,15 @@ type client struct {
 	gaps       []time.Duration // between those of its heartbeats that the operator handled, the last three
 	registered time.Duration   // when its last registration was handled, -1 never
 	told       time.Duration   // when the operator last handled a registration of it, whatever the answer; -1 never
-	asked      time.Duration   // when the operator last handled anything of it, whatever the answer; -1 never
+	asked      time.Duration   // when it was last answered anything; -1 never
 	lost       time.Duration   // when its record last had a reason to be removed; -1 if that is over
 	placed     *operator       // which has been shown the pod with the address while it was registered
 	cancelled  bool
 	outage     time.Duration // since when it has not reached the operator; -1 if it has
 	alone      bool          // something else than an outage of everybody kept it away since it was heard
 	misplaced  bool          // it registered while the operator could not know whose its address is
+	foreign    bool          // it did so once, so its id may be taken for another workload's
+	foreignTo  *operator     // by whom
 	marked     bool          // it is shown out because it is silent
 	doubted    time.Duration // when silence may have taken it out; -1 never
 }
@@ -152,19 +154,20 @@ func (c *client) ask(handle func() registry.Outcome) (outcome registry.Outcome, 
 	}
 	if op := c.w.op; op.paused() {
 		wait := op.resumes - c.w.now
+		late := wait > c.waits()
 		c.w.after(wait, func() {
 			if op == c.w.op && op.running {
-				c.note(handle())
+				c.note(handle(), late)
 			}
 		})
-		if wait > c.waits() {
+		if late {
 			c.missed()
 			return 0, false, true
 		}
 		return registry.Done, true, false
 	}
 	outcome = handle()
-	c.note(outcome)
+	c.note(outcome, false)
 	return outcome, true, false
 }
 
@@ -179,8 +182,13 @@ func (c *client) missed() {
 	}
 }
 
-func (c *client) note(outcome registry.Outcome) {
-	c.outage, c.asked = -1, c.w.now
+// note remembers that a request was handled. One whose answer comes too late tells its
+// client nothing.
+func (c *client) note(outcome registry.Outcome, late bool) {
+	c.outage = -1
+	if !late {
+		c.asked = c.w.now
+	}
 	if outcome == registry.Done || outcome == registry.Newer {
 		c.heard, c.alone = c.w.now, false
 	}

@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"cmp"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,10 +33,13 @@ func (w *world) reason(c *client) (why string, lasting bool) {
 	switch {
 	case !c.proc.works() || c.done || c.cancelled:
 		return "does not live", true
-	case c.registered >= w.op.born && w.now-c.asked > w.patience(c):
+	case c.registered >= w.op.born && w.now-max(c.heard, c.asked) > w.patience(c):
 		return "is silent", true
 	case !c.reachesOp():
-		return "cannot be reached", false
+		if c.proc.pod != nil {
+			why, lasting = w.reasonInCluster(c) // which it can do nothing about meanwhile
+		}
+		return cmp.Or(why, "cannot be reached"), lasting
 	case c.told < w.op.born:
 		return "has not registered", false
 	case c.misplaced:
@@ -164,9 +168,10 @@ func hardNotice(o *corev1.Node) bool {
 	return tainted(o, taintSpot) || readiness(o).Message == "node is shutting down"
 }
 
-// certain reports whether the operator can tell which pod the client belongs to.
+// certain reports whether the operator can tell which pod the client belongs to. A
+// declared port tells nothing of an id that was another workload's before.
 func (c *client) certain() bool {
-	return !c.misplaced && (c.source.IsValid() && !c.load.hostNetwork || c.load.declares || c.load.named && !c.load.hostNetwork)
+	return !c.misplaced && (c.source.IsValid() && !c.load.hostNetwork || c.load.declares && !c.foreign || c.load.named && !c.load.hostNetwork)
 }
 
 // suspect notes which clients may be taken out because their nodes are silent: in a
@@ -217,14 +222,17 @@ func (w *world) frozen(n *node) bool {
 // misses reports whether a heartbeat from the node may count as missing, and none
 // has come that speaks for the node. That does only one which was heard later than the
 // Lease would have been seen renewed: nobody knows of renewals in a view that was not
-// fresh, so its Lease is silent only since the view is.
+// fresh, so its Lease is silent only since the view is. And nobody knows where somebody
+// is whose pod has not been shown with the address, unless that is in the node's range.
 func (w *world) misses(n *node, silent time.Duration) bool {
 	missing := false
 	for _, c := range w.clients {
-		if c.node != n || c.heard < w.op.born || w.op.cluster.Snapshot().Get(c.key) == nil {
+		i := w.op.cluster.Snapshot().Get(c.key)
+		if c.node != n || c.heard < w.op.born || i == nil {
 			continue
 		}
-		if c.heard > silent+13*time.Second {
+		placed := i.Node == n.name || w.plan.podRanges && c.source.IsValid()
+		if placed && c.heard > silent+13*time.Second {
 			return false
 		}
 		missing = missing || w.now-c.heard >= c.load.interval+2*time.Second

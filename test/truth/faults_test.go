@@ -72,8 +72,7 @@ func blackout(w *world, f fault) {
 // die and their addresses are given away.
 func restartBlind(w *world, f fault) {
 	restart(w, f)
-	w.cutWatch++
-	w.after(f.lasts+80*time.Second, func() { w.cutWatch-- })
+	cutWatch(w, fault{lasts: f.lasts + 80*time.Second})
 	w.after(f.lasts+40*time.Second, func() {
 		for i, o := range w.api.pods.sorted() {
 			if (i+f.target)%3 == 0 && w.api.up() {

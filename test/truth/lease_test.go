@@ -55,8 +55,8 @@ func (w *world) checkEviction(op *operator, e registry.Evicted, before map[regis
 	if !listed || gone.c == nil {
 		return
 	}
-	expected, received, members := figures(before, e.Partition)
-	op.evicted[e.Partition] = append(op.evicted[e.Partition], eviction{w.now, members})
+	expected, received := figures(before, e.Partition)
+	op.evicted[e.Partition] = append(op.evicted[e.Partition], eviction{w.now, op.leases[e.Partition]})
 	switch {
 	case gone.silence <= leaseDuration:
 		w.fail("%s was evicted %s after it was heard", e.Key, gone.silence)
@@ -80,7 +80,7 @@ func (w *world) checkEviction(op *operator, e registry.Evicted, before map[regis
 // noteHolds remembers when self-preservation certainly held a partition.
 func (w *world) noteHolds(op *operator, before map[registry.Key]listing) {
 	for _, ns := range []string{"", "x", "y"} {
-		if expected, received, _ := figures(before, ns); !w.plan.unprotected && received < 0.75*expected {
+		if expected, received := figures(before, ns); !w.plan.unprotected && received < 0.75*expected {
 			op.held[ns] = w.now
 		}
 	}
@@ -95,13 +95,9 @@ func (w *world) checkHold(op *operator, e registry.Evicted, gone listing) {
 }
 
 // figures are the renewals per minute that a partition's clients owe and send.
-func figures(listed map[registry.Key]listing, ns string) (expected, received float64, members int) {
+func figures(listed map[registry.Key]listing, ns string) (expected, received float64) {
 	for _, l := range listed {
-		if l.ns != ns || l.c == nil {
-			continue
-		}
-		members++
-		if l.out {
+		if l.ns != ns || l.c == nil || l.out {
 			continue
 		}
 		interval := l.c.load.interval
@@ -110,7 +106,7 @@ func figures(listed map[registry.Key]listing, ns string) (expected, received flo
 			received += 60 / interval.Seconds()
 		}
 	}
-	return expected, received, members
+	return expected, received
 }
 
 // credits reports whether the process was paused so lately that nothing may expire.

@@ -40,6 +40,7 @@ type operator struct {
 	backoff    time.Duration
 
 	view    view
+	leases  map[string]int           // by partition, also those that are not listed
 	evicted map[string][]eviction    // by partition
 	held    map[string]time.Duration // when self-preservation certainly held one last
 }
@@ -52,7 +53,7 @@ type eviction struct {
 func (w *world) newOperator() *operator {
 	op := &operator{
 		w: w, clock: w.clock, dice: newDice(w.plan.seed, "operator"), running: true, born: w.now, lag: w.plan.lag,
-		evicted: map[string][]eviction{}, held: map[string]time.Duration{}, backoff: time.Second, tape: w.tape,
+		leases: map[string]int{}, evicted: map[string][]eviction{}, held: map[string]time.Duration{}, backoff: time.Second, tape: w.tape,
 		view: view{
 			pods: map[string]seenPod{}, nodes: map[string]*corev1.Node{}, missing: map[string]bool{}, leases: map[string]time.Duration{},
 			stale: w.now, anyAt: -time.Hour, written: -time.Hour, fresh: -1,
@@ -145,6 +146,9 @@ func (op *operator) tick() {
 	w.suspect()
 	before, listed := op.silentNow(), op.cluster.Snapshot()
 	w.noteHolds(op, before)
+	for _, p := range op.reg.Partitions() {
+		op.leases[p.Name] = p.Leases
+	}
 	ticked := op.cluster.Tick(op.now())
 	w.checkWander(listed)
 	for _, e := range ticked.Evicted {
@@ -174,6 +178,11 @@ func (op *operator) register(c *client) registry.Outcome {
 	if outcome == registry.Done {
 		c.registered, c.cancelled = op.w.now, false
 		c.misplaced = op.misplaces(c)
+		c.foreign = c.misplaced || c.foreign && c.foreignTo == op
+		c.foreignTo = op
+		if op.view.fresh < 0 {
+			op.displaces(c)
+		}
 	} else {
 		op.refuses(c)
 	}
@@ -209,12 +218,20 @@ func (op *operator) cancel(c *client) registry.Outcome {
 	op.tape.cancel(op.w.now, c)
 	c.cancelled = true
 	outcome := op.cluster.Cancel(op.now(), c.source, c.key)
-	if seen := op.view.pods[c.uid]; seen.obj == nil || !seenRight(seen, c) {
-		for _, other := range op.w.clients {
-			if other.key == c.key { // whose address was never shown cannot be told from anybody
-				other.lost = op.w.now
-			}
+	op.displaces(c)
+	return outcome
+}
+
+// displaces notes whose record a client may have taken, who come back with their next
+// request: one whose address was never shown, or who cannot be told by it, cannot be told
+// from anybody of its name.
+func (op *operator) displaces(c *client) {
+	if seen := op.view.pods[c.uid]; seen.obj != nil && seenRight(seen, c) && c.certain() {
+		return
+	}
+	for _, other := range op.w.clients {
+		if other.key == c.key && (other != c || c.cancelled) {
+			other.lost = op.w.now
 		}
 	}
-	return outcome
 }

@@ -225,14 +225,14 @@ func (p *pod) rebuild() {
 	if p.load.hostNetwork || p.ended || p.ending || p.proc == nil || !p.proc.alive {
 		return
 	}
-	old, next := p.ip, p.node.address()
+	next := p.node.address()
 	if !next.IsValid() {
 		return
 	}
 	if p.load.proxied && !p.told.IsValid() {
-		p.told = old
+		p.told = p.ip
 	}
-	p.ip = next
-	p.node.release(old)
+	p.free() // unless somebody believes that it was long ago
+	p.ip, p.freed = next, false
 	p.crash()
 }
