@@ -45,6 +45,7 @@ func permit(ctx context.Context, rig *stage.Rig, user string, g grants) error {
 		return fmt.Errorf("reading the roles: %w", err)
 	}
 	manifest := strings.ReplaceAll(string(roles), "name: kureka\n", "name: "+user+"\n")
+	manifest = strings.ReplaceAll(manifest, "- kureka\n", "- "+user+"\n") // its Lease has its name, too
 	manifest = strings.ReplaceAll(manifest, "- pods\n", "- "+string(g))
 	return apply(ctx, rig, manifest+
 		fmt.Sprintf(binding, "ClusterRoleBinding", user, "", "ClusterRole", user)+
