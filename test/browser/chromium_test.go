@@ -17,7 +17,7 @@ import (
 var pictures = flag.String("pictures", "", "folder for pictures of the pages; none are taken without")
 
 // patience bounds each scene; a scene that waits for something waits that long.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // tab is one page of a browser of its own, with what it wrote to the console.
 type tab struct {

@@ -1,11 +1,9 @@
 package dashboard
 
 import (
-	"net/http"
 	"strings"
 
 	"github.com/kureka/kureka/internal/cluster"
-	"github.com/kureka/kureka/internal/registry"
 )
 
 // changesEach and findingsEach are how many rows their pages have at most.
@@ -61,13 +59,8 @@ func (p *pages) observe(q question) page {
 	return page{name: "observe", title: "Observe", body: out}
 }
 
-// audience is what the page of consumers shows.
-type audience struct {
-	fetching
-}
-
 func (p *pages) consumers(question) page {
-	out := audience{consumersOf(p.Consumers)}
+	out := consumersOf(p.Consumers)
 	out.Consumers = out.Consumers[:min(len(out.Consumers), rowsEach)]
 	return page{name: "consumers", title: "Consumers", body: out}
 }
@@ -89,47 +82,4 @@ func (p *pages) cluster(question) page {
 
 func (p *pages) lastN(question) page {
 	return page{name: "lastn", title: "Last 1,000 since startup", body: lastNOf(p.Registry.Latest())}
-}
-
-// told is what the page of an instance shows.
-type told struct {
-	App, ID string
-	Known   bool
-	explanation
-
-	Record     *registry.Record
-	Registered row
-	// Changes of an instance that is not known any more, and when and why it ended last.
-	Past []change
-	Left *ended
-}
-
-func (p *pages) instance(q question) page {
-	key := registry.NewKey(q.query.Get(paramApp), q.query.Get(paramID))
-	out := told{App: key.App, ID: key.ID}
-	made := page{name: "instance", title: key.String()}
-	e, ok := p.View.Explain(q.now, key)
-	if !ok {
-		out.Past, out.Left = p.departed(key)
-		made.code, made.body = http.StatusNotFound, out
-		return made
-	}
-	out.Known, out.explanation = true, explanationOf(e)
-	if e.Shown != nil {
-		out.Record, out.Registered = e.Shown.Record, rowOf(e.Shown)
-	}
-	made.body = out
-	return made
-}
-
-// departed tells what is remembered of an instance that is not there.
-func (p *pages) departed(key registry.Key) (past []change, last *ended) {
-	past = changesOf(p.View.Changes(changesEach, func(ch cluster.Change) bool { return ch.Key == key }))
-	_, left := p.Registry.Latest()
-	for _, m := range left {
-		if m.Key == key {
-			return past, &ended{registeredOf(m), m.Reason}
-		}
-	}
-	return past, nil
 }
