@@ -199,8 +199,8 @@ func TestTheInstancePageTellsWhy(t *testing.T) {
 		code int
 		want []string
 	}{
-		"app=demo&id=" + url.QueryEscape(oddID): {http.StatusOK, []string{"OUT_OF_SERVICE", "Because of <b>PodDeleting</b>", "ns/a", "taken-out", "<b>fires</b>", oddID}},
-		"app=DEMO&id=b":                         {http.StatusNotFound, []string{"Not registered", "Pod gone", "<b>PodGone</b>", "removed"}},
+		"app=demo&id=" + url.QueryEscape(oddID): {http.StatusOK, []string{"OUT_OF_SERVICE", "Because of <b>PodDeleting</b>", "Its own end has begun", "ns/a", "taken-out", "<b>fires</b>", oddID}},
+		"app=DEMO&id=b":                         {http.StatusNotFound, []string{"Not registered", "Pod gone", "Proof: it is certainly gone", "<b>PodGone</b>", "removed"}},
 		"app=VM&id=v":                           {http.StatusOK, []string{"none: No pod owns address", "The cluster has nothing against it"}},
 		"app=LEFT&id=l":                         {http.StatusNotFound, []string{"Not registered", "Cancelled"}},
 		"app=NONE&id=never":                     {http.StatusNotFound, []string{"Nothing is remembered of its end"}},

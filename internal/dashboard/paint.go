@@ -21,7 +21,7 @@ func newPainter(files map[string]asset) painter {
 	tools := template.FuncMap{
 		"asset": func(name string) string { return files[name].address },
 		"ago":   ago, "stamp": stamp, "iso": iso, "number": number[int], "long": number[int64], "rate": rate, "span": span,
-		"link": webLink, "instance": instanceLink, "answer": answerLink, "place": place, "low": strings.ToLower, "words": words, "dict": dict,
+		"link": webLink, "instance": instanceLink, "answer": answerLink, "meaning": meaning, "place": place, "low": strings.ToLower, "words": words, "dict": dict,
 	}
 	shared := template.Must(template.New("layout.html").Funcs(tools).ParseFS(embedded, "pages/shared/*.html"))
 	out := painter{}
@@ -128,6 +128,19 @@ func words(name string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// meaning says what follows from evidence of a class, "" if nothing does.
+func meaning(class string) string {
+	return map[string]string{
+		"proof":          "Proof: it is certainly gone. It is removed at once, and what its process still sends changes nothing.",
+		"ending":         "Its own end has begun: it is out of service at once, while its process may still run.",
+		"asked":          "Somebody asked for it to be out of service.",
+		"hard-notice":    "Its node is about to go: it is out of service at once, unless it is the application's last instance in service.",
+		"planned-notice": "Its node is to go in an orderly way: it is out of service as far as the application's floor allows.",
+		"observed":       "Its kubelet reports it: it is out of service as far as the policy says and the application's floor allows.",
+		"inferred":       "Concluded from silence and confirmed by a second witness: it is out of service as far as the floor allows, until a sign of life comes.",
+	}[class]
 }
 
 // webLink returns what may be linked to of what a client calls its page: a whole
