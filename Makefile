@@ -98,6 +98,10 @@ mutate: ## Play 2,000 random histories, then disable each brake but those that u
 conformance: ## Run real Eureka clients against the server (LANES=js for some of them).
 	@test/conformance/run $(if $(LANES),-lanes '$(LANES)')
 
+.PHONY: alerts
+alerts: ## Have a real Prometheus check and play the alerts; downloads Debian's package.
+	@$(PROGRESS) "playing the alerts" go test -count=1 ./test/alerts -args -prometheus
+
 .PHONY: rolling
 rolling: cluster-ensure ## Restart Spring Boot services under load and count the calls that fail, for an hour (RESTARTS=TestRollout/sleep for some).
 	go test -count=1 -v -timeout 3h ./test/rolling -run '$(RESTARTS)' -args -clients

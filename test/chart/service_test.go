@@ -1,6 +1,8 @@
 package chart
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/yaml"
 )
 
 func TestService_saysWhatItsPortsSpeak(t *testing.T) {
@@ -158,10 +161,33 @@ serviceMonitor:
 		t.Fatal(err)
 	}
 	want := []any{map[string]any{
-		"port": "metrics", "interval": "15s", "scrapeTimeout": "5s",
+		"port": "metrics", "honorLabels": true, "interval": "15s", "scrapeTimeout": "5s",
 		"relabelings": []any{map[string]any{"action": "labeldrop"}}, "metricRelabelings": []any{map[string]any{"action": "keep"}},
 	}}
 	if diff := cmp.Diff(want, endpoints); diff != "" {
 		t.Errorf("endpoints differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestPrometheusRule_isTheFileOfAlertsWithTheRunbooksOfTheOperator(t *testing.T) {
+	t.Parallel()
+	if render(t, "").named("PrometheusRule", objectName) != nil {
+		t.Error("there is one although nobody asked for it")
+	}
+	o := render(t, "prometheusRule: {enabled: true, namespace: monitoring, labels: {prometheus: main}, annotations: {a: b}, runbooks: https://docs.example/runbooks}")
+	m := o.named("PrometheusRule", "monitoring/"+objectName)
+	if m == nil || m.GetLabels()["prometheus"] != "main" || m.GetAnnotations()["a"] != "b" {
+		t.Fatalf("got %v", m)
+	}
+	text, err := os.ReadFile(chartPath + "/files/alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want map[string]any
+	if err := yaml.Unmarshal([]byte(strings.ReplaceAll(string(text), "docs/runbooks.md", "https://docs.example/runbooks")), &want); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, m.Object["spec"]); diff != "" {
+		t.Errorf("rules differ (-want +got):\n%s", diff)
 	}
 }

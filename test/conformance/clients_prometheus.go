@@ -26,37 +26,39 @@ func seesLabels(in Instance) (Instance, bool) {
 	return in, true
 }
 
-// prometheusProgram takes the package apart instead of installing it, so that it
-// needs no root and starts no service.
 func prometheusProgram() *Program {
-	install := func(ctx context.Context, shop *Workshop, progress io.Writer) (string, error) {
-		dir, err := shop.Once(ctx, "prometheus", nil, func(ctx context.Context, dir string) error {
-			if exec.CommandContext(ctx, "apt-cache", "show", "prometheus").Run() != nil {
-				if err := shop.Run(ctx, progress, "reading Debian's list of packages", dir, "apt-get", "update", "--quiet"); err != nil {
-					return err
-				}
-			}
-			if err := shop.Run(ctx, progress, "downloading Debian's Prometheus", dir, "apt-get", "download", "--quiet", "prometheus"); err != nil {
-				return err
-			}
-			packages, err := filepath.Glob(filepath.Join(dir, "prometheus_*.deb"))
-			if err != nil || len(packages) != 1 {
-				return fmt.Errorf("looking for the package: %d found: %w", len(packages), err)
-			}
-			return shop.Run(ctx, progress, "unpacking Prometheus", dir, "dpkg-deb", "--extract", packages[0], dir)
-		})
-		return filepath.Join(dir, "usr", "bin", "prometheus"), err
-	}
 	return &Program{
 		Name: "prometheus",
 		Prepare: func(ctx context.Context, shop *Workshop, progress io.Writer) ([]string, error) {
-			prometheus, err := install(ctx, shop, progress)
+			programs, err := Prometheus(ctx, shop, progress)
 			if err != nil {
 				return nil, err
 			}
-			return shop.ownProgram(ctx, progress, "prometheus", prometheus)
+			return shop.ownProgram(ctx, progress, "prometheus", filepath.Join(programs, "prometheus"))
 		},
 	}
+}
+
+// Prometheus returns the folder with the programs of Debian's package. It takes the
+// package apart instead of installing it, so that it needs no root and starts no
+// service.
+func Prometheus(ctx context.Context, shop *Workshop, progress io.Writer) (folder string, err error) {
+	dir, err := shop.Once(ctx, "prometheus", nil, func(ctx context.Context, dir string) error {
+		if exec.CommandContext(ctx, "apt-cache", "show", "prometheus").Run() != nil {
+			if err := shop.Run(ctx, progress, "reading Debian's list of packages", dir, "apt-get", "update", "--quiet"); err != nil {
+				return err
+			}
+		}
+		if err := shop.Run(ctx, progress, "downloading Debian's Prometheus", dir, "apt-get", "download", "--quiet", "prometheus"); err != nil {
+			return err
+		}
+		packages, err := filepath.Glob(filepath.Join(dir, "prometheus_*.deb"))
+		if err != nil || len(packages) != 1 {
+			return fmt.Errorf("looking for the package: %d found: %w", len(packages), err)
+		}
+		return shop.Run(ctx, progress, "unpacking Prometheus", dir, "dpkg-deb", "--extract", packages[0], dir)
+	})
+	return filepath.Join(dir, "usr", "bin"), err
 }
 
 // ownProgram builds a lane that is part of this module.
