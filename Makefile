@@ -99,7 +99,7 @@ conformance: ## Run real Eureka clients against the server (LANES=js for some of
 	@test/conformance/run $(if $(LANES),-lanes '$(LANES)')
 
 .PHONY: alerts
-alerts: ## Have a real Prometheus check and play the alerts; downloads Debian's package.
+alerts: cluster-ensure ## Have a real Prometheus play the alerts and answer the dashboard; downloads Debian's package.
 	@$(PROGRESS) "playing the alerts" go test -count=1 ./test/alerts -args -prometheus
 
 .PHONY: rolling

@@ -107,6 +107,27 @@ func TestPrometheusRaisesEachAlertAndNoneWhileAllIsWell(t *testing.T) {
 	if !*withPrometheus {
 		t.Skip("Prometheus is needed: make alerts")
 	}
+	programs := prometheus(t)
+	for _, args := range [][]string{{"check", "rules", rules}, {"test", "rules", "testdata/alerts.test.yaml"}} {
+		out, err := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(programs, "promtool"), args...).CombinedOutput()
+		if err != nil {
+			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+func TestPrometheusAnswersTheDashboardFromARealRegistry(t *testing.T) {
+	if !*withPrometheus {
+		t.Skip("Prometheus is needed: make alerts")
+	}
+	p := scrape(t, prometheus(t))
+	p.evaluatesEveryAlert()
+	p.answersEveryQuery()
+}
+
+// prometheus returns the folder of its programs.
+func prometheus(t *testing.T) string {
+	t.Helper()
 	shop, err := conformance.OpenWorkshop("../conformance")
 	if err != nil {
 		t.Fatal(err)
@@ -115,10 +136,5 @@ func TestPrometheusRaisesEachAlertAndNoneWhileAllIsWell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"check", "rules", rules}, {"test", "rules", "testdata/alerts.test.yaml"}} {
-		out, err := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(programs, "promtool"), args...).CombinedOutput()
-		if err != nil {
-			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
-	}
+	return programs
 }

@@ -191,3 +191,20 @@ func TestPrometheusRule_isTheFileOfAlertsWithTheRunbooksOfTheOperator(t *testing
 		t.Errorf("rules differ (-want +got):\n%s", diff)
 	}
 }
+
+func TestGrafanaDashboard_isTheFile(t *testing.T) {
+	t.Parallel()
+	const name = objectName + "-dashboard"
+	if render(t, "").named("ConfigMap", name) != nil {
+		t.Error("there is one although nobody asked for it")
+	}
+	o := render(t, "grafanaDashboard: {enabled: true, namespace: monitoring, annotations: {folder: registry}}")
+	m := of[corev1.ConfigMap](o, "ConfigMap", "monitoring/"+name)
+	text, err := os.ReadFile(chartPath + "/files/dashboard.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Labels["grafana_dashboard"] != "1" || m.Annotations["folder"] != "registry" || m.Data["kureka.json"] != strings.TrimSpace(string(text)) {
+		t.Errorf("labels %v, annotations %v, %d bytes of %d", m.Labels, m.Annotations, len(m.Data["kureka.json"]), len(text))
+	}
+}

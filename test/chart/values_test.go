@@ -21,7 +21,7 @@ func TestChart_passesTheLinter(t *testing.T) {
 
 func TestChart_rendersTheSameTwice(t *testing.T) {
 	t.Parallel()
-	values := "{webhook: {enabled: true}, snapshot: {persistentVolumeClaim: {enabled: true}}, serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}, aliases: [{name: a, namespace: b}]}"
+	values := "{webhook: {enabled: true}, snapshot: {persistentVolumeClaim: {enabled: true}}, serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}, grafanaDashboard: {enabled: true}, aliases: [{name: a, namespace: b}]}"
 	first, err := templated(t, values)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, first)
@@ -55,6 +55,7 @@ commonLabels: {team: platform, app.kubernetes.io/name: other}
 commonAnnotations: {contact: "7"}
 serviceMonitor: {enabled: true}
 prometheusRule: {enabled: true}
+grafanaDashboard: {enabled: true}
 snapshot: {persistentVolumeClaim: {enabled: true}}
 aliases: [{name: a, namespace: b}]`)
 	for _, obj := range o.all {
