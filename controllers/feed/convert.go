@@ -100,7 +100,9 @@ func containerEvidence(c *corev1.Container, statuses []corev1.ContainerStatus) e
 			continue
 		}
 		out.ID = s.ContainerID
-		out.Running = s.State.Running != nil
+		if running := s.State.Running; running != nil {
+			out.Running, out.Started = true, running.StartedAt.Time
+		}
 		if end := endOf(&s); end != nil {
 			out.Ended, out.Finished = true, end.FinishedAt.Time
 		}

@@ -44,7 +44,7 @@ func TestPodEvidence(t *testing.T) {
 			ContainerStatuses: []corev1.ContainerStatus{
 				{Name: "side", ContainerID: "x://s1", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}},
 				{
-					Name: "app", ContainerID: "x://a2", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+					Name: "app", ContainerID: "x://a2", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: finished}},
 					LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: finished}},
 				},
 			},
@@ -57,7 +57,7 @@ func TestPodEvidence(t *testing.T) {
 		IPs:         []netip.Addr{netip.MustParseAddr("192.0.2.10"), netip.MustParseAddr("2001:db8::1")},
 		Created:     time.Unix(1_600_000_000, 0), Phase: evidence.Running, Ready: true, Disruption: "EvictionByEvictionAPI",
 		Containers: []evidence.Container{
-			{Name: "app", Ports: []uint16{8080, 8081}, PortNames: []string{"", "http"}, ID: "x://a2", Running: true, Ended: true, Finished: finished.Time},
+			{Name: "app", Ports: []uint16{8080, 8081}, PortNames: []string{"", "http"}, ID: "x://a2", Running: true, Ended: true, Finished: finished.Time, Started: finished.Time},
 			{Name: "side", Ports: []uint16{9090}, ID: "x://s1"},
 		},
 	}

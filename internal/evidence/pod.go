@@ -74,6 +74,9 @@ type Container struct {
 	// Finished is when the previous incarnation ended, by the node's clock and in
 	// whole seconds; zero when there was none.
 	Finished time.Time `json:",omitzero"`
+	// Started is when the current incarnation began, told in the same way; zero while
+	// none runs.
+	Started time.Time `json:",omitzero"`
 }
 
 // WorksForKubelet reports whether the kubelet has nothing against the pod: it is

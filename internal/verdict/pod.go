@@ -75,8 +75,9 @@ func containerRestarted(in Input) (string, time.Time, bool) {
 // The second matters because a fast process registers before the kubelet has
 // told anybody that it runs. The end is told in whole seconds, so what the old
 // incarnation registered in its last second, or registered first by whatever clock,
-// must be excluded. It is told by a wall clock, so what it is by ours follows from
-// now, whatever our wall showed before.
+// must be excluded; but if the new one began within that same second, it is the
+// likelier to have registered in it. It is told by a wall clock, so what it is by ours
+// follows from now, whatever our wall showed before.
 func (l *Life) Acknowledged(now time.Time, node *evidence.Node) bool {
 	if l.Request.After(l.Changed) {
 		return true
@@ -84,7 +85,10 @@ func (l *Life) Acknowledged(now time.Time, node *evidence.Node) bool {
 	if l.Container.Finished.IsZero() {
 		return false
 	}
-	over := now.Add(l.Container.Finished.Sub(now)).Add(time.Second)
+	over := now.Add(l.Container.Finished.Sub(now))
+	if began := l.Container.Started; began.IsZero() || began.After(l.Container.Finished) {
+		over = over.Add(time.Second)
+	}
 	if node != nil {
 		over = over.Add(-node.ClockAhead)
 	}

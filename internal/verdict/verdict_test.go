@@ -357,20 +357,27 @@ func TestAPodThatVanishedWithItsNodeIsRemovedWhenSilentOrAfterAMinute(t *testing
 func TestANewContainerIsAcknowledgedByItsRegistration(t *testing.T) {
 	tests := map[string]struct {
 		finished, ahead time.Duration // the old container's end by the node's clock; how far that runs ahead
+		began           time.Duration // of the new one, after that end; negative: it is not told
 		want            bool
 	}{
-		"registered after the end":                     {-time.Second, 0, true},
-		"registered before the end":                    {time.Second, 0, false},
-		"registered in the second of the end":          {-time.Second / 2, 0, false},
-		"after, on a node whose clock runs ahead":      {19 * time.Second, 20 * time.Second, true},
-		"before, on a node whose clock is behind":      {-5 * time.Second, -20 * time.Second, false},
-		"after, on a node whose clock is a bit behind": {-21 * time.Second, -20 * time.Second, true},
+		"registered after the end":                                   {-time.Second, 0, -1, true},
+		"registered before the end":                                  {time.Second, 0, -1, false},
+		"registered before the end of one that was followed at once": {time.Second, 0, 0, false},
+		"registered in the second of the end":                        {-time.Second / 2, 0, -1, false},
+		"in that second, in which the next one began":                {-time.Second / 2, 0, 0, true},
+		"in that second, after which the next one began":             {-time.Second / 2, 0, time.Second, false},
+		"after, on a node whose clock runs ahead":                    {19 * time.Second, 20 * time.Second, -1, true},
+		"before, on a node whose clock is behind":                    {-5 * time.Second, -20 * time.Second, -1, false},
+		"after, on a node whose clock is a bit behind":               {-21 * time.Second, -20 * time.Second, -1, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			in := healthy()
 			in.Node.ClockAhead = tc.ahead
 			in.Life.Container = evidence.Container{Name: "app", ID: "c2", Running: true, Finished: noon.Add(tc.finished)}
+			if tc.began >= 0 {
+				in.Life.Container.Started = in.Life.Container.Finished.Add(tc.began)
+			}
 			in.Life.Changed = noon.Add(time.Second)
 			in.Life.Since = noon.Add(-time.Hour)
 			if got := verdict.Decide(in).Reason == ""; got != tc.want {
