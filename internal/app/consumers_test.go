@@ -20,7 +20,7 @@ func TestWhoFetchesIsListedAndCounted(t *testing.T) {
 	ask(t, a.Addr(), http.MethodGet, "/eureka/apps", "")
 	var page string
 	listed := func(context.Context) (bool, error) {
-		_, page = ask(t, a.Addr(), http.MethodGet, "/kureka/v1/consumers", "") //nolint:contextcheck // the test's own
+		_, page = ask(t, a.Addr(), http.MethodGet, "/kureka/v1/consumers", "")                      //nolint:contextcheck // the test's own
 		return strings.Contains(page, `"unknown": 2`) || strings.Contains(page, `"unknown":2`), nil // one more soon after a start
 	}
 	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, listed); err != nil {

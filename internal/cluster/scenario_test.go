@@ -454,9 +454,7 @@ func setContainers(p *evidence.Pod, v string) error {
 				return err
 			}
 			c.Finished = time.Unix(1_700_000_000+int64(n), 0)
-			if len(f) > 5 { // the next one began within the same second
-				c.Started = c.Finished
-			}
+			c.Started = began(f, c.Finished)
 		}
 		p.Containers = append(p.Containers, c)
 	}
