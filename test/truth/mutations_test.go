@@ -72,7 +72,7 @@ func deciding() []mutation {
 		{"silence has a floor", notices, `	keep(stay, silent, c.floor(live)-up-len(stay))
 `, "	_ = silent\n"},
 		{"any request acknowledges a new container", checks, `l.Request.After(l.Changed)`, `false`},
-		{"a registration of a container's last second is its own", checks, `Finished.Sub(now)).Add(time.Second)`, `Finished.Sub(now))`},
+		{"a registration of a container's last second is its own", checks, `over = over.Add(time.Second)`, `over = over.Add(0)`},
 		{"a registration acknowledges a new container", checks, `return !l.Registration.Before(over) && l.Registration.After(l.Since)`, `return over.IsZero()`},
 		{"a new container is out until it is heard", checks, `!l.Acknowledged(in.Now, in.Node)`, `false`},
 		{"what vanished with its node is late only after its rhythm", checks, `in.Now.Sub(in.Seen) > late(in.Interval)`, `true`},
