@@ -103,7 +103,7 @@ alerts: cluster-ensure ## Have a real Prometheus play the alerts and answer the 
 	@$(PROGRESS) "playing the alerts" go test -count=1 ./test/alerts -args -prometheus
 
 .PHONY: rolling
-rolling: cluster-ensure ## Restart Spring Boot services under load and count the calls that fail, for an hour (RESTARTS=TestRollout/sleep for some).
+rolling: cluster-ensure ## Restart Spring Boot services under load and count the calls that fail, for an hour and a half (RESTARTS=TestRollout/sleep for some).
 	go test -count=1 -v -timeout 3h ./test/rolling -run '$(RESTARTS)' -args -clients
 
 .PHONY: browser

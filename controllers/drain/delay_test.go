@@ -144,3 +144,18 @@ func TestThatPodsCannotBeHeldIsToldOnce(t *testing.T) {
 		t.Errorf("told %q", told)
 	}
 }
+
+// An old Kubernetes lacks the sleep, not the request.
+func TestWherePodsCannotSleepTheyAreHeldAllTheSame(t *testing.T) {
+	i := holding(&target{host: "10.96.0.7", port: 8761})
+	i.noSleep = whyNoSleep("v1.29.9")
+	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{container("app", nil)}}}
+	if i.mutate("shop", pod); pod.Spec.Containers[0].Lifecycle == nil || pod.Spec.Containers[0].Lifecycle.PreStop.HTTPGet == nil {
+		t.Errorf("%s", pod.Annotations[ReportAnnotation])
+	}
+	i.hold.found.Store(nil)
+	pod = &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{container("app", nil)}}}
+	if i.mutate("shop", pod); hasHook(&pod.Spec.Containers[0]) || !strings.Contains(pod.Annotations[ReportAnnotation], "has no preStop sleep") {
+		t.Errorf("hook %v, %s", hasHook(&pod.Spec.Containers[0]), pod.Annotations[ReportAnnotation])
+	}
+}

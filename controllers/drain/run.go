@@ -73,9 +73,9 @@ func Run(ctx context.Context, opts Options) error {
 	if err != nil {
 		return nil // the end came first
 	}
-	if why := whyNoSleep(known); why != "" {
-		opts.Logger.Info("Pods get no drain", "cause", why)
-		return nil
+	noSleep := whyNoSleep(known)
+	if noSleep != "" {
+		opts.Logger.Info("Pods get no sleep", "cause", noSleep)
 	}
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -88,7 +88,7 @@ func Run(ctx context.Context, opts Options) error {
 	held := &holder{Hold: opts.Hold}
 	wg.Go(func() { held.follow(ctx, opts.Client, opts.Logger) })
 	srv := &http.Server{
-		Handler: opts.handler(held), ReadHeaderTimeout: headerTimeout, ReadTimeout: answerTimeout, WriteTimeout: answerTimeout, MaxHeaderBytes: maxHeader,
+		Handler: opts.handler(held, noSleep), ReadHeaderTimeout: headerTimeout, ReadTimeout: answerTimeout, WriteTimeout: answerTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog:  slog.NewLogLogger(logr.ToSlogHandler(opts.Logger.V(1)), slog.LevelInfo),
 		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: get, NextProtos: []string{"h2", "http/1.1"}},
 	}
@@ -131,9 +131,9 @@ func whyNoSleep(gitVersion string) string {
 	return ""
 }
 
-func (o *Options) handler(held *holder) http.Handler {
+func (o *Options) handler(held *holder, noSleep string) http.Handler {
 	mux := http.NewServeMux()
-	i := &injector{settings: o.Settings, fetching: o.Fetching, hold: held, done: o.Done}
+	i := &injector{settings: o.Settings, fetching: o.Fetching, hold: held, noSleep: noSleep, done: o.Done}
 	mux.Handle(Path, admit.Handler(admit.Options{Mutate: i.mutate, Logger: o.Logger, Passed: o.Done}))
 	for path, mutate := range o.Others {
 		mux.Handle(path, admit.Handler(admit.Options{Mutate: mutate, Logger: o.Logger}))

@@ -37,6 +37,7 @@ type injector struct {
 	settings Settings
 	fetching Fetching
 	hold     *holder
+	noSleep  string // why no pod can sleep, empty if they can
 	done     func(outcome string)
 }
 
@@ -65,13 +66,16 @@ func (i *injector) mutate(namespace string, pod *corev1.Pod) (changed bool, warn
 
 // delay is how the end of a pod is delayed that is created now.
 func (i *injector) delay(d *v1alpha1.Drain) delay {
-	if d.Mode != v1alpha1.DrainHold {
-		return sleepFor(length(d, i.fetching))
+	seconds, how := length(d, i.fetching)
+	if d.Mode == v1alpha1.DrainHold {
+		held, err := i.hold.upTo(int64(*d.MaxSeconds))
+		if err == nil {
+			return held
+		}
+		how = fmt.Sprintf("%s; drain.mode is %s, but %v", how, d.Mode, err)
 	}
-	held, err := i.hold.upTo(int64(*d.MaxSeconds))
-	if err != nil {
-		seconds, how := length(d, i.fetching)
-		return sleepFor(seconds, fmt.Sprintf("%s; drain.mode is %s, but %v", how, d.Mode, err))
+	if i.noSleep != "" {
+		return sleepFor(0, i.noSleep)
 	}
-	return held
+	return sleepFor(seconds, how)
 }

@@ -397,7 +397,6 @@ func (a *App) tick(ctx context.Context) {
 			a.prober.Ask(ctx, a.cluster.Probes(time.Now()))
 		}
 		for _, gone := range ticked.Evicted {
-			a.verdict.evicted.Inc()
 			a.log.Info("Evicted: its lease expired", "app", gone.Key.App, "id", gone.Key.ID, "namespace", gone.Partition)
 		}
 		for _, t := range ticked.Transitions {

@@ -88,7 +88,7 @@ func (r *registryCollector) collectPartitions(gauge toGauge) {
 		gauge(descReceived, p.Received, p.Name)
 		threshold := 0.0
 		if !p.Disabled {
-			threshold = p.Expected * float64(p.ThresholdPercent) / 100
+			threshold = p.Threshold()
 		}
 		gauge(descThreshold, threshold, p.Name)
 		gauge(descEngaged, oneIf(p.Engaged), p.Name)

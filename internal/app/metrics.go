@@ -18,7 +18,6 @@ import (
 type verdictMetrics struct {
 	changes  *prometheus.CounterVec
 	latency  *prometheus.HistogramVec
-	evicted  prometheus.Counter
 	unlogged prometheus.Counter
 }
 
@@ -36,9 +35,6 @@ func newVerdictMetrics(reg prometheus.Registerer) *verdictMetrics {
 		}, []string{"reason"}),
 		unlogged: auto.NewCounter(prometheus.CounterOpts{
 			Name: "kureka_verdicts_unlogged_total", Help: "Verdicts that were not logged because too many came at once.",
-		}),
-		evicted: auto.NewCounter(prometheus.CounterOpts{
-			Name: "kureka_evictions_total", Help: "Instances evicted because their lease expired.",
 		}),
 	}
 	for _, c := range verdict.Checks() {

@@ -54,6 +54,14 @@ func (c *Cluster) Fresh() bool {
 	return c.fresh
 }
 
+// HeardSince reports whether pods can be read and the watches have delivered something
+// that was written after a moment, so that what had become of pods by then is known.
+func (c *Cluster) HeardSince(at time.Time) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.readable && c.canary.After(at)
+}
+
 // Tick lets time pass in the view and in the registry. It is to be called once a
 // second. It returns what the registry did.
 func (c *Cluster) Tick(now time.Time) registry.Ticked {

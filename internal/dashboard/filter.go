@@ -52,7 +52,7 @@ func filterOf(q url.Values) filter {
 	if len(f.Text) > maxSearch {
 		f.Text = f.Text[:maxSearch]
 	}
-	if q.Get(paramView) == byInstance || f.narrows() && q.Get(paramView) != "applications" {
+	if q.Get(paramView) == byInstance || f.Narrows() && q.Get(paramView) != "applications" {
 		f.View = byInstance
 	}
 	return f
@@ -67,13 +67,10 @@ func pageOf(q url.Values) int {
 	return max(1, n)
 }
 
-// narrows reports whether anything is filtered out.
-func (f filter) narrows() bool {
+// Narrows reports whether anything is filtered out.
+func (f filter) Narrows() bool {
 	return f.Text != "" || f.App != "" || f.Namespace != "" || f.Status != "" || f.Reason != ""
 }
-
-// Narrows is narrows for templates.
-func (f filter) Narrows() bool { return f.narrows() }
 
 // link is the first page with the filter.
 func (f filter) link() string {
@@ -84,9 +81,9 @@ func (f filter) link() string {
 		}
 	}
 	switch {
-	case f.View == byInstance && !f.narrows():
+	case f.View == byInstance && !f.Narrows():
 		q.Set(paramView, byInstance)
-	case f.View == byApplication && f.narrows():
+	case f.View == byApplication && f.Narrows():
 		q.Set(paramView, "applications")
 	}
 	if f.Page > 1 {

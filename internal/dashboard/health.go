@@ -91,7 +91,7 @@ func preservation(stats []registry.PartitionStats) []alert {
 }
 
 func belowThreshold(s registry.PartitionStats) bool {
-	return s.Received*100 < s.Expected*float64(s.ThresholdPercent)
+	return s.Received < s.Threshold()
 }
 
 func shortfall(s registry.PartitionStats) string {

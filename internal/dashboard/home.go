@@ -81,9 +81,7 @@ func (p *pages) home(q question) page {
 func (h home) Wanted(namespace string) string { return cmp.Or(namespace, outsidePods) }
 
 // Known are the statuses there are.
-func (h home) Known() []string {
-	return []string{"UP", "OUT_OF_SERVICE", "DOWN", "STARTING", "UNKNOWN"}
-}
+func (h home) Known() []registry.Status { return statusOrder[:] }
 
 // First and Last are the numbers of the rows shown, counted from one.
 func (s selection) First() int {
@@ -166,7 +164,7 @@ func sumOf(stats []registry.PartitionStats) renewals {
 	for _, s := range stats {
 		out.Expected += s.Expected
 		out.Received += s.Received
-		out.Threshold += s.Expected * float64(s.ThresholdPercent) / 100
+		out.Threshold += s.Threshold()
 		out.LastMinute += s.LastMinute
 		out.Expiring = out.Expiring && !s.Engaged
 	}

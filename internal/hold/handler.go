@@ -40,6 +40,8 @@ func Path(token string, seconds, graceSeconds int64) string {
 // Pods knows the pods that end.
 type Pods interface {
 	Endings(token string) []cluster.Ending
+	// HeardSince reports whether it is known what had happened by a moment.
+	HeardSince(at time.Time) bool
 }
 
 // Registry shows what is in service.

@@ -12,7 +12,7 @@ const (
 	// lookEvery is how exact the end of a hold is.
 	lookEvery = 250 * time.Millisecond
 	// noticeWithin is how long the deletion of a pod may take to be seen here after a
-	// kubelet has seen it.
+	// kubelet has seen it, while the watches deliver.
 	noticeWithin = 2 * time.Second
 	// margin is for a client to take in what it was sent.
 	margin = time.Second
@@ -102,8 +102,10 @@ func (q *request) look(now time.Time) Outcome {
 		return out
 	case q.ending:
 		return Ended
-	case now.Sub(q.begun) < noticeWithin:
-		return ""
+	case now.Sub(q.begun) >= q.limit:
+		return Limit
+	case now.Sub(q.begun) < noticeWithin || !q.opts.Pods.HeardSince(q.begun):
+		return "" // nobody knows whether it ends
 	case len(all) > 0:
 		return NotEnding
 	}

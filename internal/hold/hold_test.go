@@ -27,6 +27,7 @@ type world struct {
 	h        *Handler
 
 	mu   sync.Mutex
+	deaf bool // the watches deliver nothing
 	pods []cluster.Ending
 	done []Outcome
 }
@@ -95,6 +96,18 @@ func (w *world) Endings(token string) []cluster.Ending {
 		return nil
 	}
 	return append([]cluster.Ending(nil), w.pods...)
+}
+
+func (w *world) HeardSince(time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.deaf
+}
+
+func (w *world) deafen(is bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.deaf = is
 }
 
 func (w *world) set(s registry.Status) {
@@ -176,6 +189,24 @@ func TestAPodThatIsNotDeletedIsHardlyHeld(t *testing.T) {
 		if q.resp.Code != http.StatusNotFound {
 			t.Errorf("status %d", q.resp.Code)
 		}
+	})
+}
+
+// While the watches deliver nothing, nobody knows whether the pod is deleted.
+func TestAPodIsHeldWhileNobodyKnowsWhetherItEnds(t *testing.T) {
+	play(t, func(w *world) {
+		w.deafen(true)
+		w.want(w.ask(Path("t", 40, 30)), Limit, 40*time.Second)
+		q := w.ask(Path("t", 90, 30))
+		w.pass(20 * time.Second)
+		w.deafen(false)
+		w.want(q, NotEnding, 20*time.Second)
+		w.deafen(true)
+		q = w.ask(Path("t", 90, 30))
+		w.pass(10 * time.Second)
+		w.deafen(false)
+		w.remove(120 * time.Second)
+		w.want(q, Learned, 20*time.Second+cacheLasts+margin)
 	})
 }
 

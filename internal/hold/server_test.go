@@ -14,6 +14,7 @@ import (
 type nobody struct{}
 
 func (nobody) Endings(string) []cluster.Ending { return nil }
+func (nobody) HeardSince(time.Time) bool       { return true }
 
 // The server's limits are for short requests, and would end a longer one as if its
 // client had hung up.

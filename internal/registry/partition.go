@@ -190,6 +190,10 @@ type PartitionStats struct {
 	Held int
 }
 
+// Threshold is below how many renewals per minute self-preservation engages, or would
+// if it were not disabled.
+func (s PartitionStats) Threshold() float64 { return s.Expected * float64(s.ThresholdPercent) / 100 }
+
 // Partitions returns the figures of every partition, by name.
 func (e *Engine) Partitions() []PartitionStats {
 	e.mu.Lock()
