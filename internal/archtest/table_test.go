@@ -29,7 +29,7 @@ func table() []row {
 		{pkg: "internal/hold", may: []string{"internal/cluster", "internal/consumers", "internal/registry"}},
 		{pkg: "internal/peer", may: []string{"internal/registry", "internal/eureka"}, libs: []string{logr, prometheus, xsync, memberlist}},
 		{pkg: "internal/consumers", may: []string{"internal/registry"}, pure: true},
-		{pkg: "internal/snapshotfile", may: []string{"internal/cluster", "internal/registry"}},
+		{pkg: "internal/snapshotfile", may: []string{"internal/cluster", "internal/registry"}, libs: []string{json2}},
 		{pkg: "internal/cluster", may: []string{"internal/evidence", "internal/verdict", "internal/registry"}, libs: []string{logr}},
 		{pkg: "internal/prober", may: []string{"internal/evidence"}, libs: []string{prometheus, xtime}},
 		{pkg: "internal/verdict", may: []string{"internal/evidence"}, pure: true},
@@ -50,6 +50,7 @@ const (
 	apimachinery      = "k8s.io/apimachinery"
 	bcrypt            = "golang.org/x/crypto/bcrypt"
 	controllerRuntime = "sigs.k8s.io/controller-runtime"
+	json2             = "github.com/go-json-experiment/json"
 	kubernetes        = "k8s.io"
 	logr              = "github.com/go-logr/logr"
 	memberlist        = "github.com/hashicorp/memberlist"

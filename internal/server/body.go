@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"iter"
+	"runtime"
 	"strconv"
 	"sync"
 
@@ -129,6 +130,7 @@ func (b *bodies) plain(f eureka.Format, head []byte, segments iter.Seq[*registry
 // packed is plain in one gzip member. Segments were deflated on their own; what
 // stands between them depends on their neighbours and goes in as stored blocks.
 func (b *bodies) packed(f eureka.Format, head []byte, segments iter.Seq[*registry.Segment]) document {
+	b.packAhead(f, segments)
 	var m member
 	m.begin()
 	m.end(b.walk(f, head, segments, func(before []byte, seg *segmentBody) {
@@ -136,6 +138,25 @@ func (b *bodies) packed(f eureka.Format, head []byte, segments iter.Seq[*registr
 		m.deflated(seg.packed())
 	}))
 	return m.document
+}
+
+// packAhead packs the segments on all cores: after a start, when none is packed yet,
+// everybody waits for the first list.
+func (b *bodies) packAhead(f eureka.Format, segments iter.Seq[*registry.Segment]) {
+	work := make(chan *segmentBody)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for seg := range work {
+				seg.packed()
+			}
+		})
+	}
+	for seg := range segments {
+		work <- b.segment(f, seg)
+	}
+	close(work)
+	workers.Wait()
 }
 
 // walk calls visit for every segment with the text before it, and returns the
