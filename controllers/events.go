@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/flowcontrol"
 
+	"github.com/kureka/kureka/api/v1alpha1"
 	"github.com/kureka/kureka/internal/cluster"
 	"github.com/kureka/kureka/internal/verdict"
 )
@@ -158,7 +159,7 @@ const maxNote = 1000
 // typeOf warns of what somebody should mend.
 func typeOf(ch cluster.Change) string {
 	switch ch.Reason {
-	case cluster.ReasonAnnotationInvalid, cluster.ReasonSeveralNamespaces, cluster.ReasonOtherNamespace:
+	case cluster.ReasonAnnotationInvalid, cluster.ReasonSeveralNamespaces, cluster.ReasonOtherNamespace, v1alpha1.ReasonWaitedLongEnough:
 		return corev1.EventTypeWarning
 	}
 	return corev1.EventTypeNormal

@@ -50,9 +50,9 @@ type Options struct {
 	Listing func(now time.Time) bool
 	Clock   func() time.Time
 	Logger  logr.Logger
-	// Done is told the reason of each condition that was written. It must not block
-	// and is called concurrently.
-	Done func(reason string)
+	// Done is told of each condition that was written. It must not block and is called
+	// concurrently.
+	Done func(pod cluster.Awaiting, written corev1.PodCondition)
 }
 
 // Run releases pods until the context ends. What goes wrong is logged when it begins
@@ -139,7 +139,7 @@ func (w *writer) write(ctx context.Context, r release) error {
 	case err != nil:
 		return fmt.Errorf("writing the condition of %s/%s: %w", r.pod.Namespace, r.pod.Name, err)
 	}
-	w.opts.Done(r.condition.Reason)
+	w.opts.Done(r.pod, r.condition)
 	return nil
 }
 

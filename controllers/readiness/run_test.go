@@ -89,10 +89,10 @@ func (r *rig) run(client kubernetes.Interface, log logr.Logger) {
 			Target: r, Client: client, Clock: time.Now, Logger: log,
 			MaxWait: func(string) (time.Duration, bool) { return time.Minute, true },
 			Listing: func(time.Time) bool { return true },
-			Done: func(reason string) {
+			Done: func(_ cluster.Awaiting, written corev1.PodCondition) {
 				r.mu.Lock()
 				defer r.mu.Unlock()
-				r.done[reason]++
+				r.done[written.Reason]++
 			},
 		})
 	})

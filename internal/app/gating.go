@@ -5,9 +5,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kureka/kureka/api/v1alpha1"
 	"github.com/kureka/kureka/controllers/readiness"
+	"github.com/kureka/kureka/internal/cluster"
 )
 
 // releaseOptions has pods that wait for the registry released.
@@ -26,6 +28,19 @@ func (w *watching) releaseOptions(a *App) readiness.Options {
 	return readiness.Options{
 		Target: a.cluster, Client: w.client, MaxWait: w.policy.Effective.MaxWait, Listing: a.gate.Open,
 		Clock: time.Now, Logger: a.log.WithName("readiness"),
-		Done: func(reason string) { released.WithLabelValues(reason).Inc() },
+		Done: func(p cluster.Awaiting, c corev1.PodCondition) {
+			released.WithLabelValues(c.Reason).Inc()
+			if c.Reason == v1alpha1.ReasonWaitedLongEnough {
+				w.events.Changed(inVain(p, c))
+			}
+		},
+	}
+}
+
+// inVain tells of a pod that was released without the registry: a rollout runs ahead
+// of it, which somebody should look into.
+func inVain(p cluster.Awaiting, c corev1.PodCondition) cluster.Change {
+	return cluster.Change{
+		At: c.LastTransitionTime.Time, Namespace: p.Namespace, Pod: p.Name, PodUID: p.UID, Effect: cluster.Noted, Reason: c.Reason, Detail: c.Message,
 	}
 }

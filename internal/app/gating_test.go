@@ -2,10 +2,12 @@ package app
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -104,6 +106,14 @@ func TestPodsCreatedWhileTheRegistryIsAwayWaitForTheBoundOnly(t *testing.T) {
 	s.open()
 	s.register(young.Name, "10.99.1.2")
 	s.isReleased(old, "WaitedLongEnough: Not listed UP after 1s")
+	s.eventually("its namespace's events warn of it", func() bool {
+		var events eventsv1.EventList
+		s.must(s.admin.List(t.Context(), &events, client.InNamespace(old.Namespace)))
+		return slices.ContainsFunc(events.Items, func(e eventsv1.Event) bool {
+			return e.Regarding.UID == old.UID && e.Type == corev1.EventTypeWarning && e.Reason == "WaitedLongEnough" &&
+				strings.HasPrefix(e.Note, "Not listed UP after 1s")
+		})
+	})
 	s.eventually("the other one is registered", func() bool {
 		list := s.app.cluster.Awaiting()
 		return len(list) == 1 && list[0].Up == "DEMO/b"
