@@ -80,9 +80,9 @@ func (in *instance) chooseContainer(known instance) {
 	if found == nil {
 		return
 	}
-	in.container, in.baseline, in.since = found.Name, found.ID, in.registration
+	in.container, in.baseline = found.Name, found.ID
 	if known.kept == nil && known.pod == in.pod && known.container == found.Name && known.baseline != "" {
-		in.baseline, in.since = known.baseline, known.since
+		in.baseline = known.baseline
 	}
 }
 

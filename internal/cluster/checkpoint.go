@@ -82,7 +82,6 @@ type SavedInstance struct {
 	Users               []string   `json:",omitempty"`
 	Sharer              string     `json:",omitempty"`
 	Container, Baseline string     `json:",omitempty"`
-	Since               time.Time  `json:",omitzero"`
 	Request             time.Time
 	Registration        time.Time
 	Held                bool         `json:",omitempty"`
@@ -198,7 +197,7 @@ func (n *node) saved() SavedNode {
 func (in *instance) saved(owner string) SavedInstance {
 	s := SavedInstance{
 		Key: in.key, Source: in.source, ByAddress: in.byAddress, Unbound: in.unbound, Container: in.container, Baseline: in.baseline,
-		Since: in.since, Request: in.request, Registration: in.registration, Held: in.held, Owner: owner,
+		Request: in.request, Registration: in.registration, Held: in.held, Owner: owner,
 		Silent: SavedSilence{in.silent.at, in.silent.by, in.silent.detail}, Rebooted: in.rebooted, EverReady: in.everReady, ReadyIn: in.readyIn,
 	}
 	if in.pod != nil {

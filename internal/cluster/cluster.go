@@ -204,7 +204,6 @@ type instance struct {
 	unlisted  bool
 	container string
 	baseline  string
-	since     time.Time // when the baseline was first heard
 	// When the client last sent anything while a verdict was in force, and when it
 	// last registered.
 	request, registration time.Time

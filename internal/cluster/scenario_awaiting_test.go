@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -63,11 +64,18 @@ func (s *scenario) ending(a args) error {
 	return nil
 }
 
-// began is when the next container began: within the second in which the last one
-// finished, or nobody tells.
-func began(spec []string, finished time.Time) time.Time {
-	if len(spec) > 5 {
-		return finished
+// lifetime is when the last container finished and when the next one began, as far as
+// that is told.
+func lifetime(spec []string) (finished, began time.Time, err error) {
+	for i, at := range []*time.Time{&finished, &began} {
+		if i >= len(spec) || spec[i] == "" {
+			continue
+		}
+		n, err := strconv.Atoi(spec[i])
+		if err != nil {
+			return finished, began, err
+		}
+		*at = time.Unix(1_700_000_000+int64(n), 0)
 	}
-	return time.Time{}
+	return finished, began, nil
 }

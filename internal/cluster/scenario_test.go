@@ -23,7 +23,7 @@ import (
 //
 //	node NAME [version=N ready=True|False|Unknown message= taint=KEY cond=TYPE=STATUS cidr= addr= zone= kubelet=PORT boot=ID noleases doubted quiet]   (whole state each time)
 //	nodegone NAME [sent=-5s]     lease NAME [ahead=5s]     canary
-//	pod NAME [uid= ns= node= ip= created=N phase= ready containersready gateunmet awaits deleting forced disruption= hostnet owner= containers=name:port[/portname]:id:run|wait|down[:finished],...]
+//	pod NAME [uid= ns= node= ip= created=N phase= ready containersready gateunmet awaits deleting forced disruption= hostnet owner= containers=name:port[/portname]:id:run|wait|down[:finished[:began]],...]
 //	    version=N labels=k:v,... annotations=k:v,... subdomain=; `doubted` expects that answer, `quiet` neither expects one nor, for a node, renews its Lease
 //	    options given once stay until given again; `-deleting`, `-ready` take a word back
 //	podgone UID       podpresent UID [sent=-5s]     slice NAME uid=UID ip= [terminating]    readable yes|no    nodesreadable yes|no
@@ -444,18 +444,14 @@ func setContainers(p *evidence.Pod, v string) error {
 		if err != nil {
 			return err
 		}
-		c := evidence.Container{Name: f[0], Ports: []uint16{uint16(port)}, ID: f[2], Running: f[3] == "run", Ended: f[3] == "down" || len(f) > 4}
+		c := evidence.Container{Name: f[0], Ports: []uint16{uint16(port)}, ID: f[2], Running: f[3] == "run"}
 		if name != "" {
 			c.PortNames = []string{name}
 		}
-		if len(f) > 4 {
-			n, err := strconv.Atoi(f[4])
-			if err != nil {
-				return err
-			}
-			c.Finished = time.Unix(1_700_000_000+int64(n), 0)
-			c.Started = began(f, c.Finished)
+		if c.Finished, c.Started, err = lifetime(f[4:]); err != nil {
+			return err
 		}
+		c.Ended = f[3] == "down" || !c.Finished.IsZero()
 		p.Containers = append(p.Containers, c)
 	}
 	return nil

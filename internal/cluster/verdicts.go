@@ -132,7 +132,7 @@ func (p *pod) lifeOf(in *instance) *verdict.Life {
 	for _, container := range p.Containers {
 		if container.Name == in.container && in.container != "" {
 			return &verdict.Life{
-				Container: container, Baseline: in.baseline, Since: in.since, Changed: p.changed[container.Name],
+				Container: container, Baseline: in.baseline, Changed: p.changed[container.Name],
 				Request: in.request, Registration: in.registration,
 			}
 		}
@@ -157,10 +157,6 @@ func (c *Cluster) decide(now time.Time, in *instance) {
 		if l.Baseline == "" || in.kept != nil || l.Acknowledged(now, i.Node) {
 			in.baseline, l.Baseline = l.Container.ID, l.Container.ID
 			c.changed()
-			in.since = in.registration
-			if in.request.After(in.since) {
-				in.since = in.request
-			}
 		}
 	}
 	in.decided = verdict.Decide(i)

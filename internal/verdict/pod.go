@@ -74,9 +74,8 @@ func containerRestarted(in Input) (string, time.Time, bool) {
 // after the change was seen, or a registration after the old incarnation ended.
 // The second matters because a fast process registers before the kubelet has
 // told anybody that it runs. The end is told in whole seconds, so what the old
-// incarnation registered in its last second, or registered first by whatever clock,
-// must be excluded; but if the new one began within that same second, it is the
-// likelier to have registered in it. It is told by a wall clock, so what it is by ours
+// incarnation registered in its last second must be excluded; but if the new one began
+// within that same second, it is the likelier to have registered in it. It is told by a wall clock, so what it is by ours
 // follows from now, whatever our wall showed before.
 func (l *Life) Acknowledged(now time.Time, node *evidence.Node) bool {
 	if l.Request.After(l.Changed) {
@@ -92,7 +91,7 @@ func (l *Life) Acknowledged(now time.Time, node *evidence.Node) bool {
 	if node != nil {
 		over = over.Add(-node.ClockAhead)
 	}
-	return !l.Registration.Before(over) && l.Registration.After(l.Since)
+	return !l.Registration.Before(over)
 }
 
 func endpointTerminating(in Input) (string, time.Time, bool) {

@@ -107,10 +107,8 @@ type Kept struct {
 // Life is an instance's container compared with the one that registered it.
 type Life struct {
 	Container evidence.Container
-	// Baseline is the id of the incarnation that the instance belongs to, Since
-	// when that was last heard for the first time, by our clock.
+	// Baseline is the id of the incarnation that the instance belongs to.
 	Baseline string
-	Since    time.Time
 	// Changed is when another id was first seen, by our clock.
 	Changed time.Time
 	// Request and Registration are when the instance's client last sent anything

@@ -379,7 +379,6 @@ func TestANewContainerIsAcknowledgedByItsRegistration(t *testing.T) {
 				in.Life.Container.Started = in.Life.Container.Finished.Add(tc.began)
 			}
 			in.Life.Changed = noon.Add(time.Second)
-			in.Life.Since = noon.Add(-time.Hour)
 			if got := verdict.Decide(in).Reason == ""; got != tc.want {
 				t.Errorf("acknowledged: %v", got)
 			}

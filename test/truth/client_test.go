@@ -114,7 +114,11 @@ func (c *client) wall() time.Time {
 
 // boot registers after the start of the process and then beats for ever.
 func (c *client) boot() {
-	c.w.after(c.dice.between(time.Second, 6*time.Second), func() {
+	takes := c.dice.between(time.Second, 6*time.Second)
+	if c.load.fast {
+		takes /= 10
+	}
+	c.w.after(takes, func() {
 		c.register()
 		c.w.after(c.load.interval, c.beat)
 	})

@@ -14,6 +14,8 @@ var coincidences = map[string]func(*world, fault){
 	"address told twice":    reuseUnseen,
 	"clock behind at start": restartBehind,
 	"the dead register":     registerDead,
+	"ends as it registers":  endRegistering,
+	"a probe fails":         failProbes,
 }
 
 // vouchFor has somebody swear wrongly that a node that cannot be reached is down,
@@ -132,6 +134,31 @@ func restartBehind(w *world, f fault) {
 func restartUnseen(w *world, blind time.Duration) {
 	restart(w, fault{lasts: time.Second})
 	cutWatch(w, fault{lasts: blind})
+}
+
+// endRegistering has processes end within a second of their last registrations.
+func endRegistering(w *world, f fault) {
+	for i, p := range w.podsOf(w.someLoad(f)) {
+		w.after(time.Duration(i)*time.Second, func() {
+			if proc := p.proc; proc != nil && proc.works() {
+				proc.c.rec.Dirty++
+				proc.c.register()
+				w.after(time.Duration(f.amount)*8*time.Millisecond, p.crash)
+			}
+		})
+	}
+}
+
+// failProbes has kubelets end containers and start them again.
+func failProbes(w *world, f fault) {
+	for i, p := range w.podsOf(w.someLoad(f)) {
+		w.after(time.Duration(i)*time.Second, func() {
+			if proc := p.proc; proc != nil && proc.alive && p.node.kubeletUp() && !p.ending {
+				proc.c.terminate(2 * time.Second)
+				w.after(2*time.Second+time.Duration(f.amount)*8*time.Millisecond, p.crash)
+			}
+		})
+	}
 }
 
 func (w *world) someLoad(f fault) *workload { return w.loads[f.target%len(w.loads)] }

@@ -57,7 +57,7 @@ func (w *world) checkEnded(i *registry.Instance, c *client, seen seenPod) {
 		w.wants(i.Key(), "gone", "of %s is listed, and its pod has ended", c.proc.id)
 	case !seen.gone && w.overdue(c):
 		w.wants(i.Key(), "gone", "of %s is listed, and its pod has been gone for long", c.proc.id)
-	case i.Status == registry.Up && newer(container(seen.obj), c.proc.id) && !w.heardSince(c.proc.pod, seen.at):
+	case i.Status == registry.Up && newer(container(seen.obj), c.proc.id) && !w.heardSince(c.proc.pod, seen.at) && !blurs(seen.obj, c):
 		w.wants(i.Key(), "OUT_OF_SERVICE because ContainerRestarted", "of %s is UP, and the container is %s", c.proc.id, container(seen.obj))
 	}
 }
@@ -88,6 +88,17 @@ func newer(seen, id string) bool {
 		return false
 	}
 	return seen == id+" down" || len(seen) > len(id) || len(seen) == len(id) && seen > id
+}
+
+// blurs reports whether a client registered in the second in which its container
+// ended and the next one began: nobody can tell whose registration that was.
+func blurs(o *corev1.Pod, c *client) bool {
+	s := o.Status.ContainerStatuses[0]
+	if s.State.Running == nil || s.LastTerminationState.Terminated == nil {
+		return false
+	}
+	over := s.LastTerminationState.Terminated.FinishedAt
+	return s.State.Running.StartedAt.Equal(&over) && !wall(c.registered, c.node.clock).Before(over.Time)
 }
 
 // heardSince reports whether any process of the pod has been heard.

@@ -32,6 +32,7 @@ type workload struct {
 	graceful    bool // its clients say goodbye
 	refreshes   bool // its clients register again now and then
 	timeless    bool // its clients' heartbeats do not tell when the client last changed
+	fast        bool // its containers are started again, and its clients register, in no time
 	waits       bool // its clients wait for an answer until they are given up
 	interval    time.Duration
 	spread      int

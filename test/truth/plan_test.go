@@ -51,6 +51,7 @@ func randomPlan(seed uint64) *plan {
 	}
 	for i := range p.loads { // by dice of their own, which leave the other histories what they were
 		p.loads[i].timeless = newDice(seed, "timeless "+p.loads[i].app).chance(25)
+		p.loads[i].fast = newDice(seed, "fast "+p.loads[i].app).chance(25)
 	}
 	kinds := slices.Sorted(maps.Keys(faults))
 	if d.chance(50) { // a few kinds that may meet

@@ -42,6 +42,7 @@ type process struct {
 	pod   *pod // nil outside
 	id    string
 	alive bool
+	began metav1.Time // by the node's clock
 	died  time.Duration
 	hangs int // reasons why it does nothing
 	c     *client
@@ -95,7 +96,7 @@ func (p *pod) begin(wait time.Duration) {
 		}
 		p.starts++
 		p.phase, p.unready = corev1.PodRunning, false
-		p.proc = &process{pod: p, id: fmt.Sprintf("%s-%d", p.uid, p.starts), alive: true}
+		p.proc = &process{pod: p, id: fmt.Sprintf("%s-%d", p.uid, p.starts), alive: true, began: p.node.wall()}
 		p.changed()
 		p.proc.c = newClient(p.w, p.proc)
 	})
@@ -118,6 +119,10 @@ func (p *pod) crash() {
 	}
 	p.stop()
 	p.changed()
+	if p.load.fast {
+		p.begin(p.dice.between(100*time.Millisecond, 900*time.Millisecond))
+		return
+	}
 	p.begin(p.dice.between(500*time.Millisecond, 12*time.Second))
 }
 

@@ -30,7 +30,7 @@ func (p *pod) publish(old *corev1.Pod) {
 	}
 	c := corev1.ContainerStatus{Name: "app", ContainerID: p.proc.id, Ready: runs && !p.unready}
 	if runs {
-		c.State.Running = &corev1.ContainerStateRunning{}
+		c.State.Running = &corev1.ContainerStateRunning{StartedAt: p.proc.began}
 		if p.finished != nil {
 			c.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{FinishedAt: *p.finished}
 		}

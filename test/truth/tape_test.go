@@ -107,12 +107,12 @@ func (t *tape) containers(o *corev1.Pod) string {
 	for _, p := range o.Spec.Containers[0].Ports {
 		port = int(p.ContainerPort)
 	}
-	id, state, finished := "", "down", ""
+	id, state, finished, began := "", "down", "", ""
 	for _, s := range o.Status.ContainerStatuses {
 		id = s.ContainerID
 		end := s.LastTerminationState.Terminated
 		if s.State.Running != nil {
-			state = "run"
+			state, began = "run", fmt.Sprintf(":%d", t.sinceBegin(s.State.Running.StartedAt.Time))
 		} else {
 			end = s.State.Terminated
 		}
@@ -120,7 +120,10 @@ func (t *tape) containers(o *corev1.Pod) string {
 			finished = fmt.Sprintf(":%d", t.sinceBegin(end.FinishedAt.Time))
 		}
 	}
-	return fmt.Sprintf("app:%d:%s:%s%s", port, id, state, finished)
+	if finished == "" && began != "" {
+		finished = ":"
+	}
+	return fmt.Sprintf("app:%d:%s:%s%s%s", port, id, state, finished, began)
 }
 
 func (t *tape) node(now time.Duration, o *corev1.Node) {
