@@ -136,7 +136,6 @@ type Cluster struct {
 	readable      bool // pods can be read
 	nodesReadable bool
 	lastTick      time.Time // of Tick
-	clock         time.Time // when it was last compared with our wall
 	started       time.Time // of the first Tick
 	awake         time.Time // when the process last came back from a pause, or started
 	freshSince    time.Time // since when the view has been fresh without a break

@@ -32,7 +32,6 @@ type doubt struct{ at, renewed time.Time }
 func (c *Cluster) ObserveLease(now time.Time, name string, renewed time.Time, lasts time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.followClock(now)
 	n := c.nodes[name]
 	if n == nil {
 		c.leases = now
@@ -45,9 +44,8 @@ func (c *Cluster) ObserveLease(now time.Time, name string, renewed time.Time, la
 	n.lease, n.leased, n.leaseLasts, n.doubt = now, now, lasts, doubt{}
 	corrected := false
 	if !renewed.IsZero() {
-		ahead := renewed.Sub(now)
-		corrected = (ahead - n.ClockAhead).Abs() >= time.Second // which may tell a registration from one before a restart
-		n.ClockAhead = ahead
+		corrected = n.age(now, renewed).Abs() >= time.Second // which may tell a registration from one before a restart
+		n.ClockAhead, n.Compared = renewed.Sub(now), now
 	}
 	c.reg.SetNodeFresh(name, true)
 	c.endSilence(now, n)
@@ -63,7 +61,7 @@ func (c *Cluster) ObserveLease(now time.Time, name string, renewed time.Time, la
 // clock that was set shows by keeping pace with ours from then on, which renewals
 // that are delivered in a bunch do not.
 func (c *Cluster) isNews(now time.Time, n *node, renewed time.Time) bool {
-	if renewed.IsZero() || n.leased.IsZero() || n.ClockAhead-renewed.Sub(now) <= leaseOld {
+	if renewed.IsZero() || n.leased.IsZero() || n.age(now, renewed) <= leaseOld {
 		return true
 	}
 	if c.unbrokenSince(now, n.leased) {
@@ -76,6 +74,11 @@ func (c *Cluster) isNews(now time.Time, n *node, renewed time.Time) bool {
 	}
 	n.doubt = doubt{now, renewed}
 	return !last.at.IsZero() && (renewed.Sub(last.renewed)-waited).Abs() <= paceMargin
+}
+
+// age is how long ago a renewal was written, by what the node's clock was off so far.
+func (n *node) age(now, renewed time.Time) time.Duration {
+	return now.Sub(n.Moment(now, renewed))
 }
 
 // unbrokenSince reports whether the view has been fresh, and this process running,

@@ -37,7 +37,8 @@ func (c *Cluster) observeNode(now time.Time, observed evidence.Node) {
 	n := c.nodeFor(observed.Name)
 	n.seen, n.version = now, observed.Version
 	observed.Version = 0
-	observed.ClockAhead, observed.Booted = n.ClockAhead, n.Booted // measured here, not reported by the node
+	// Measured here, not reported by the node.
+	observed.ClockAhead, observed.Compared, observed.Booted = n.ClockAhead, n.Compared, n.Booted
 	if n.BootID != "" && observed.BootID != "" && n.BootID != observed.BootID {
 		observed.Booted = now
 	}
@@ -78,7 +79,8 @@ func (c *Cluster) NodeGone(now, sent time.Time, name string) {
 	c.forgetAddresses(n)
 	last := n.Node
 	n.Node = evidence.Node{
-		Name: name, Missing: true, Zone: last.Zone, BootID: last.BootID, Booted: last.Booted, ClockAhead: last.ClockAhead,
+		Name: name, Missing: true, Zone: last.Zone, BootID: last.BootID, Booted: last.Booted,
+		ClockAhead: last.ClockAhead, Compared: last.Compared,
 	}
 	if last.Condition("Ready").Status != evidence.True {
 		n.Taints = last.Taints

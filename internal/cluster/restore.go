@@ -91,6 +91,9 @@ func (c *Cluster) restoreNodes(now time.Time, away time.Duration, saved []SavedN
 		n.Node, n.version = s.Node, s.Node.Version
 		n.Version = 0
 		n.Booted = moved(s.Node.Booted, away)
+		if at := s.Node.Compared; !at.IsZero() {
+			n.Compared = now.Add(at.Sub(now)) // monotonic from now on
+		}
 		n.leased, n.leaseLasts, n.unknown = moved(s.Leased, away), s.LeaseLasts, moved(s.Unknown, away)
 		n.silence = evidence.Silence{Leased: !n.leased.IsZero(), Lasts: n.leaseLasts}
 		if s.Object {

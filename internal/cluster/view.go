@@ -25,25 +25,11 @@ const (
 func (c *Cluster) ObserveCanary(now, written time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.followClock(now)
 	// Kept by our monotonic clock: of what was written before the wall clock was set,
 	// only this one arrival is misjudged. A time ahead is another process's.
 	sent := now.Add(-max(0, now.Sub(written)))
 	if sent.After(c.canary) {
 		c.canary = sent
-	}
-}
-
-// followClock keeps the nodes' clocks comparable with our own when that is stepped.
-func (c *Cluster) followClock(now time.Time) {
-	last := c.clock
-	c.clock = now
-	step := now.Round(0).Sub(last.Round(0)) - now.Sub(last)
-	if last.IsZero() || step.Abs() < time.Second {
-		return
-	}
-	for _, n := range c.nodes {
-		n.ClockAhead -= step
 	}
 }
 
@@ -71,7 +57,6 @@ func (c *Cluster) Tick(now time.Time) registry.Ticked {
 	if c.started.IsZero() {
 		c.started = now
 	}
-	c.followClock(now)
 	c.measure(now)
 	c.watchSilence(now)
 	c.ends.age(now)

@@ -37,9 +37,25 @@ type Node struct {
 	// another one, by our clock; zero if it never was.
 	BootID string
 	Booted time.Time
-	// ClockAhead is how far the node's clock runs ahead of ours, measured by its
-	// Lease; the delay of the watch makes it too small, never too large.
+	// ClockAhead is how far the node's clock ran ahead of ours when they were Compared,
+	// by its Lease; the delay of the watch makes it too small, never too large. Compared
+	// is zero if they never were.
 	ClockAhead time.Duration
+	Compared   time.Time `json:",omitzero"`
+}
+
+// Moment returns when, by our clock, the node's showed a time. Compared is monotonic, so
+// that it does not matter whether our wall clock was set since. Of a node that is not
+// known, nil, and of one that was never compared, both are taken to show the same.
+func (n *Node) Moment(now, theirs time.Time) time.Time {
+	if n == nil {
+		return now.Add(theirs.Sub(now))
+	}
+	at := n.Compared
+	if at.IsZero() {
+		at = now
+	}
+	return at.Add(theirs.Sub(at) - n.ClockAhead)
 }
 
 // Taint is one taint of a node.

@@ -75,8 +75,7 @@ func containerRestarted(in Input) (string, time.Time, bool) {
 // The second matters because a fast process registers before the kubelet has
 // told anybody that it runs. The end is told in whole seconds, so what the old
 // incarnation registered in its last second must be excluded; but if the new one began
-// within that same second, it is the likelier to have registered in it. It is told by a wall clock, so what it is by ours
-// follows from now, whatever our wall showed before.
+// within that same second, it is the likelier to have registered in it.
 func (l *Life) Acknowledged(now time.Time, node *evidence.Node) bool {
 	if l.Request.After(l.Changed) {
 		return true
@@ -84,14 +83,11 @@ func (l *Life) Acknowledged(now time.Time, node *evidence.Node) bool {
 	if l.Container.Finished.IsZero() {
 		return false
 	}
-	over := now.Add(l.Container.Finished.Sub(now))
-	if began := l.Container.Started; began.IsZero() || began.After(l.Container.Finished) {
+	over := l.Container.Finished
+	if began := l.Container.Started; began.IsZero() || began.After(over) {
 		over = over.Add(time.Second)
 	}
-	if node != nil {
-		over = over.Add(-node.ClockAhead)
-	}
-	return !l.Registration.Before(over)
+	return !l.Registration.Before(node.Moment(now, over))
 }
 
 func endpointTerminating(in Input) (string, time.Time, bool) {

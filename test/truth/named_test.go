@@ -105,6 +105,21 @@ func TestWhenFortyPercentDieThoseGoAndTheRestStays(t *testing.T) {
 	}
 }
 
+// What came while the process was paused and its clock was set is told by nodes, whose
+// clocks were compared with it before.
+func TestAStepOfTheClockInAPauseMakesNoContainerHeard(t *testing.T) {
+	p := calm()
+	p.strict = 0
+	p.faults = []fault{
+		{kind: "pause", at: 46500 * time.Millisecond, lasts: 230 * time.Second},
+		{kind: "power lost", at: 103 * time.Second, lasts: 10 * time.Second, target: 1},
+		{kind: "clock step", at: 206 * time.Second},
+	}
+	if w := play(p, false); w.failure != "" {
+		t.Error(w.failure)
+	}
+}
+
 // upOf counts the instances of an application that are UP, of all if it is empty.
 func (w *world) upOf(app string) int {
 	n := 0
