@@ -105,13 +105,24 @@ func (w *world) absence(c *client) (away trouble, alone bool) {
 // checkBinding looks whether a record is bound to the pod it came from.
 func (w *world) checkBinding(i *registry.Instance) {
 	c := w.speaker(i)
-	if i.PodUID == "" || c == nil || c.misplaced || i.PodUID == c.uid {
+	if i.PodUID == "" || c == nil || i.PodUID == c.uid {
 		return
 	}
-	if !w.mayConfuse(c, w.pod(i.PodUID)) {
+	with := w.pod(i.PodUID)
+	if w.knowsID(c) && with.load != c.load {
+		w.wants(i.Key(), "unbound AddressIsTheOnlyFact", "of %s (pod %q) is bound to pod %s, of another workload", c.proc.id, c.uid, i.PodUID)
+	}
+	if !c.misplaced && !w.mayConfuse(c, with) {
 		w.wants(i.Key(), "bound "+c.uid, "of %s (pod %q) is bound to pod %s", c.proc.id, c.uid, i.PodUID)
 	}
 	c.misplaced = true
+}
+
+// knowsID reports whether the operator has been shown, of a client behind a proxy,
+// whose pod it was when its pod's first client registered the same id.
+func (w *world) knowsID(c *client) bool {
+	p := c.proc.pod
+	return p != nil && c.load.proxied && p.placed == w.op && p.first.c.key == c.key
 }
 
 // checkMark looks whether somebody who lives and whom the network keeps away is out

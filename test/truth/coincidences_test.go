@@ -14,9 +14,13 @@ var coincidences = map[string]func(*world, fault){
 	"address told twice":    reuseUnseen,
 	"clock behind at start": restartBehind,
 	"the dead register":     registerDead,
+	"the dead speak on":     outlivePods,
 	"ends as it registers":  endRegistering,
 	"a probe fails":         failProbes,
 }
+
+// needed is the worlds without which a coincidence would hardly ever meet anybody.
+var needed = map[string]func(*plan){"the dead speak on": behindProxies}
 
 // vouchFor has somebody swear wrongly that a node that cannot be reached is down,
 // until its processes are taken for dead, but not long enough for its pods to be
@@ -120,6 +124,36 @@ func registerDead(w *world, f fault) {
 			}
 		}
 	})
+}
+
+// behindProxies is a world in which only ids tell clients from the next owners of their
+// addresses.
+func behindProxies(p *plan) {
+	p.podRanges = false
+	for i := range p.loads {
+		if l := &p.loads[i]; !l.stateful && !l.hostNetwork {
+			l.named, l.proxied, l.refreshes = true, true, false
+		}
+	}
+}
+
+// outlivePods has the pods of a node that does not hear of it removed by force, while
+// nobody has missed the node. Who gives addresses away goes by the objects.
+func outlivePods(w *world, f fault) {
+	n := w.someNode(f)
+	n.cutAPI++
+	w.after(max(f.lasts, 100*time.Second), func() { n.cutAPI-- })
+	w.after(time.Second, func() { w.expel(n) })
+}
+
+// expel removes a node's pods by force while their processes go on.
+func (w *world) expel(n *node) {
+	for _, p := range w.podsOn(n.name) {
+		p.remove(true)
+		if p.load.proxied && !p.load.refreshes && !w.plan.podRanges {
+			p.free() // somebody believes that it is
+		}
+	}
 }
 
 // restartBehind starts an operator whose clock is behind and that sees nothing for a

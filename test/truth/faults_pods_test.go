@@ -36,14 +36,7 @@ func evacuate(w *world, f fault) {
 	lasts := max(f.lasts, 2*time.Minute)
 	n.cutAPI++
 	w.after(lasts, func() { n.cutAPI-- })
-	w.after([]time.Duration{56 * time.Second, 75 * time.Second, 115 * time.Second}[f.amount%3], func() {
-		for _, p := range w.podsOn(n.name) {
-			p.remove(true)
-			if p.load.proxied && !p.load.refreshes && !w.plan.podRanges {
-				p.free() // somebody believes that it is
-			}
-		}
-	})
+	w.after([]time.Duration{56 * time.Second, 75 * time.Second, 115 * time.Second}[f.amount%3], func() { w.expel(n) })
 }
 
 func (w *world) budget(load *workload) bool {

@@ -115,15 +115,3 @@ func keeping() []mutation {
 		{"lists wait for as long as the registry was away", gateFile, `min(longest, max(0, absence))`, `0`},
 	}
 }
-
-// uncaught names the brakes that no history has been seen to need, on this state of
-// the product. They are disabled only when they are asked for by name; whoever finds
-// the histories takes the name away. Both guard a client behind a proxy whose address
-// is another pod's by now, whom the model excuses as one that nobody can tell; what
-// used to catch them is kept by its name, or comes back with its address.
-func uncaught() map[string]bool {
-	return map[string]bool{
-		"ids of the dead are fenced":                         true,
-		"a port is no second fact for another workload's id": true,
-	}
-}

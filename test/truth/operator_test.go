@@ -170,7 +170,11 @@ func (op *operator) changes(n int) string {
 func (op *operator) register(c *client) registry.Outcome {
 	rec := c.rec
 	op.tape.register(op.w.now, c)
+	known := op.knowsDead(c)
 	outcome := op.cluster.Register(op.now(), c.source, &rec)
+	if i := op.cluster.Snapshot().Get(c.key); known && i != nil && op.w.speaker(i) == c {
+		op.w.wants(c.key, "gone", "of %s is listed, and its pod was seen to die with that id", c.proc.id)
+	}
 	c.told = op.w.now
 	if c.registered < op.born {
 		c.gaps = nil

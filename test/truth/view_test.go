@@ -141,6 +141,17 @@ func (op *operator) hasSeenDie(ip string) bool {
 	return false
 }
 
+// knowsDead reports whether the operator has been shown whose an id behind a proxy is,
+// and then that he died: nobody else has the name that the id is made of. It is proven at once,
+// or after a minute if the pod vanished with its node.
+func (op *operator) knowsDead(c *client) bool {
+	seen := op.view.pods[c.uid]
+	if c.placed != op || c.misplaced || !c.load.proxied || !c.load.named || c.load.stateful || c.load.hostNetwork || !seen.gone {
+		return false
+	}
+	return c.registered < seen.goneAt && (!seen.abrupt() || op.w.now-seen.goneAt > 62*time.Second)
+}
+
 // outlasts reports whether of two pods with one address the first must be believed to
 // have it: nobody gives an address away that is in use, so it is the one whose end has
 // not begun, and the younger one if that is so of both or neither. Creation is told in
