@@ -37,14 +37,17 @@ func page(t *testing.T, a *App, login, path string) (int, string) {
 	return resp.StatusCode, string(body)
 }
 
-func TestTheRootIsAPageForBrowsersAndNothingForClients(t *testing.T) {
+func TestTheRootIsAPageForEverybody(t *testing.T) {
 	a, _ := start(t, options(Standalone))
 	ask(t, a.Addr(), http.MethodPost, "/eureka/apps/DEMO", demoBody("a", "192.0.2.10"))
 	if code, body := page(t, a, "", "/"); code != http.StatusOK || !strings.Contains(body, "Instances currently registered") || !strings.Contains(body, "DEMO") {
 		t.Errorf("a browser is answered %d", code)
 	}
-	if code, body := ask(t, a.Addr(), http.MethodGet, "/", ""); code != http.StatusNotFound || body != "" {
-		t.Errorf("a client is answered %d %q", code, body)
+	if code, body := ask(t, a.Addr(), http.MethodGet, "/", ""); code != http.StatusOK || !strings.Contains(body, "Instances currently registered") {
+		t.Errorf("a health check is answered %d %q", code, body)
+	}
+	if code, body := ask(t, a.Addr(), http.MethodPost, "/", ""); code != http.StatusNotFound || body != "" {
+		t.Errorf("a body is answered %d %q", code, body)
 	}
 	if code, body := page(t, a, "", "/apps/DEMO"); code != http.StatusOK || !strings.Contains(body, "<application>") {
 		t.Errorf("a browser that asks for an application is answered %d %s", code, body)

@@ -39,13 +39,14 @@ func isForPage(r *http.Request) bool {
 	if strings.HasPrefix(path, PagePrefix) {
 		return true
 	}
-	return (path == homePath || path == LastNPath) && isRead(r) && wantsPage(r.Header)
+	return isRead(r) && (path == homePath || path == LastNPath && wantsPage(r.Header))
 }
 
 func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // wantsPage reports whether HTML is asked for by name, as browsers do and neither
-// clients nor monitors.
+// clients nor monitors. The root is a page for all of them, because health checks ask
+// for that of a Eureka server.
 func wantsPage(h http.Header) bool {
 	for _, line := range h.Values("Accept") {
 		for part := range strings.SplitSeq(line, ",") {
