@@ -17,7 +17,7 @@ func table() []row {
 		{pkg: "cmd/kureka", may: []string{"internal/app", "internal/version"}, libs: []string{pflag}},
 		{pkg: "cmd/kubectl-kureka", may: []string{"internal/cli", "internal/version"}, libs: []string{pflag}},
 		{pkg: "internal/app", may: everythingBelowApp(), libs: []string{kubernetes, controllerRuntime, logr, prometheus, xsync, pflag, memberlist}},
-		{pkg: "internal/cli", may: []string{"api/v1alpha1", "internal/version"}, libs: []string{kubernetes, pflag}},
+		{pkg: "internal/cli", may: []string{"api/v1alpha1", "internal/version"}, libs: []string{kubernetes, cobra, pflag}},
 		{
 			pkg:  "controllers",
 			may:  []string{"api/v1alpha1", "internal/cluster", "internal/evidence", "internal/verdict"},
@@ -49,6 +49,7 @@ func table() []row {
 const (
 	apimachinery      = "k8s.io/apimachinery"
 	bcrypt            = "golang.org/x/crypto/bcrypt"
+	cobra             = "github.com/spf13/cobra"
 	controllerRuntime = "sigs.k8s.io/controller-runtime"
 	json2             = "github.com/go-json-experiment/json"
 	kubernetes        = "k8s.io"
