@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -119,4 +121,15 @@ func namespaceName(name string) string {
 		return "(outside pods)"
 	}
 	return name
+}
+
+// sortedKeys are the keys of several maps, each once.
+func sortedKeys[V any](all ...map[string]V) []string {
+	union := map[string]struct{}{}
+	for _, m := range all {
+		for key := range m {
+			union[key] = struct{}{}
+		}
+	}
+	return slices.Sorted(maps.Keys(union))
 }

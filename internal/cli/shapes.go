@@ -109,6 +109,48 @@ type change struct {
 	TookMS    float64   `json:"tookMilliseconds"`
 }
 
+type changes struct {
+	Changes []change `json:"changes"`
+}
+
+type lastN struct {
+	Registered []registered `json:"registered"`
+	Ended      []ended      `json:"ended"`
+}
+
+type registered struct {
+	At  *time.Time `json:"at"`
+	App string     `json:"app"`
+	ID  string     `json:"id"`
+}
+
+type ended struct {
+	At     *time.Time `json:"at"`
+	App    string     `json:"app"`
+	ID     string     `json:"id"`
+	Reason string     `json:"reason"`
+}
+
+// instances is a part of the registry.
+type instances struct {
+	Matched   int        `json:"matched"`
+	Instances []instance `json:"instances"`
+}
+
+type instance struct {
+	App         string     `json:"app"`
+	ID          string     `json:"id"`
+	Status      string     `json:"status"`
+	Reason      string     `json:"reason,omitempty"`
+	Override    string     `json:"override,omitempty"`
+	Namespace   string     `json:"namespace,omitempty"`
+	Bound       bool       `json:"bound"`
+	Node        string     `json:"node,omitempty"`
+	Address     string     `json:"address,omitempty"`
+	LastRenewal *time.Time `json:"lastRenewal,omitempty"`
+	UpdatedAt   time.Time  `json:"updatedAt"`
+}
+
 type namespaces struct {
 	Namespaces []namespace `json:"namespaces"`
 }

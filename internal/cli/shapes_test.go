@@ -49,6 +49,9 @@ func TestShapes_areThoseOfTheDescription(t *testing.T) {
 	}
 	shapes := map[string]any{
 		"/kureka/v1/instances/{app}/{id}": explanation{},
+		"/kureka/v1/instances":            instances{},
+		"/kureka/v1/changes":              changes{},
+		"/kureka/v1/lastn":                lastN{},
 		"/kureka/v1/namespaces":           namespaces{},
 		"/kureka/v1/view":                 view{},
 	}

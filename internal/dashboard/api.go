@@ -108,7 +108,9 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) {
 	path := strings.Trim(strings.TrimPrefix(r.URL.EscapedPath(), Prefix), "/")
 	resource, rest, _ := strings.Cut(path, "/")
 	switch {
-	case resource == "instances" && rest != "":
+	case path == "instances":
+		a.instances(w, r.URL.Query())
+	case resource == "instances":
 		a.instance(w, rest)
 	case resource == "pods" && rest != "":
 		a.pod(w, rest)
@@ -128,7 +130,7 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/yaml")
 		a.body(w, openAPI)
 	default:
-		a.fail(w, http.StatusNotFound, "there is instances/{app}/{id}, pods/{namespace}/{name}, changes, observe, namespaces, consumers, lastn, view and openapi.yaml")
+		a.fail(w, http.StatusNotFound, "there is instances, instances/{app}/{id}, pods/{namespace}/{name}, changes, observe, namespaces, consumers, lastn, view and openapi.yaml")
 	}
 }
 

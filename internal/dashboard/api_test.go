@@ -215,7 +215,7 @@ func TestANamespaceSaysThatItsSelfPreservationIsDisabled(t *testing.T) {
 
 func TestQuestionsThatMakeNoSenseAreAnswered(t *testing.T) {
 	tests := map[string]int{
-		"/kureka/v1/": 404, "/kureka/v1/other": 404, "/kureka/v1/instances": 404, "/kureka/v1/instances/DEMO": 400,
+		"/kureka/v1/": 404, "/kureka/v1/other": 404, "/kureka/v1/instance": 404, "/kureka/v1/instances/DEMO": 400,
 		"/kureka/v1/instances/DEMO/none": 404, "/kureka/v1/changes?limit=0": 400, "/kureka/v1/changes?limit=x": 400,
 		"/kureka/v1/changes?limit=10001": 400, "/kureka/v1/changes?ap=DEMO": 400,
 	}
@@ -240,7 +240,7 @@ func TestTheDescriptionKnowsEveryKey(t *testing.T) {
 	if err := yaml.Unmarshal(w.Body.Bytes(), &described); err != nil {
 		t.Fatal(err)
 	}
-	for _, target := range []string{"instances/demo/" + url.PathEscape(oddID), "instances/VM/v", "changes", "observe", "namespaces", "consumers", "lastn", "view", "none"} {
+	for _, target := range []string{"instances/demo/" + url.PathEscape(oddID), "instances/VM/v", "instances", "changes", "observe", "namespaces", "consumers", "lastn", "view", "none"} {
 		_, doc := get(t, h, "/kureka/v1/"+target)
 		if target == "observe" {
 			_, doc = get(t, trial(t), "/kureka/v1/observe?since=1h")
