@@ -331,6 +331,12 @@ func TestPodsOfAServiceAndByAnnotationsAreListed(t *testing.T) {
 	s.shows("a.default:payments", "OUT_OF_SERVICE")
 	s.edit(a, func(p *corev1.Pod) { p.Annotations = nil })
 	s.shows("a.default:payments", "UP")
+	s.edit(a, func(p *corev1.Pod) {
+		end := time.Now().Add(5 * time.Second).UTC().Format(time.RFC3339Nano)
+		p.Annotations = map[string]string{"kureka.dev/status": "OutOfService", "kureka.dev/status-until": end}
+	})
+	s.shows("a.default:payments", "OUT_OF_SERVICE")
+	s.shows("a.default:payments", "UP") // nobody takes the annotations away
 
 	// One registers itself: one instance, the client's.
 	code, _ := ask(t, s.app.Addr(), http.MethodPost, "/eureka/apps/PAYMENTS", strings.Replace(demoBody("b", "10.99.1.2"), `"DEMO"`, `"PAYMENTS"`, 1))

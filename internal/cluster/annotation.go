@@ -161,11 +161,18 @@ func besides(all map[string]string) (faults []string) {
 		switch {
 		case key == verdict.StatusAnnotation && all[key] != verdict.OutOfServiceStatus:
 			faults = append(faults, fault(key, all[key], verdict.OutOfServiceStatus))
-		case key != verdict.StatusAnnotation && key != classAnnotation && !registers(key):
+		case key == verdict.UntilAnnotation && !isTime(all[key]):
+			faults = append(faults, fault(key, all[key], "a time such as 2026-11-30T08:00:00Z"))
+		case key != verdict.StatusAnnotation && key != verdict.UntilAnnotation && key != classAnnotation && !registers(key):
 			faults = append(faults, key+" is no annotation that this version knows")
 		}
 	}
 	return faults
+}
+
+func isTime(text string) bool {
+	_, err := time.Parse(time.RFC3339, text)
+	return err == nil
 }
 
 // registers reports whether an annotation is part of a listing.

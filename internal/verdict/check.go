@@ -66,7 +66,7 @@ var checks = []Check{
 	{reasonContainerRestarted, Ending, WitnessPod, "the instance's container was replaced and the new one has not been heard", containerRestarted},
 	{"EndpointTerminating", Ending, WitnessSlice, "an EndpointSlice shows the pod terminating while pods cannot be read", endpointTerminating},
 
-	{"PodOutOfServiceRequested", Asked, WitnessPod, "the pod's annotation `kureka.dev/status` is `OutOfService`", podOutOfServiceRequested},
+	{"PodOutOfServiceRequested", Asked, WitnessPod, "the pod's annotation `kureka.dev/status` is `OutOfService`, until the time of `kureka.dev/status-until` if it has one", podOutOfServiceRequested},
 	{ReasonLeftService, Asked, WitnessSlice, "the Service that the pod is registered by names other pods and has not named this one for three seconds; only for instances without a client", podLeftService},
 
 	{"NodeSpotInterruption", HardNotice, WitnessNode, "AWS spot interruption: taint `aws-node-termination-handler/spot-itn`", taint("aws-node-termination-handler/spot-itn")},

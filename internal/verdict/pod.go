@@ -113,14 +113,28 @@ func podNotReady(in Input) (string, time.Time, bool) {
 }
 
 // StatusAnnotation of a pod with the value OutOfServiceStatus asks for its
-// instances to be out of service.
+// instances to be out of service, until the time that UntilAnnotation names in RFC
+// 3339, or for as long as it is there.
 const (
 	StatusAnnotation   = "kureka.dev/status"
 	OutOfServiceStatus = "OutOfService"
+	UntilAnnotation    = "kureka.dev/status-until"
 )
 
+// podOutOfServiceRequested goes by the wall clock, as whoever wrote the time did. A
+// time that cannot be read ends nothing.
 func podOutOfServiceRequested(in Input) (string, time.Time, bool) {
-	return "", time.Time{}, in.Pod.Annotations[StatusAnnotation] == OutOfServiceStatus
+	if in.Pod.Annotations[StatusAnnotation] != OutOfServiceStatus {
+		return "", time.Time{}, false
+	}
+	until, err := time.Parse(time.RFC3339, in.Pod.Annotations[UntilAnnotation])
+	switch {
+	case err != nil:
+		return "", time.Time{}, true
+	case in.Now.Before(until):
+		return "until " + until.UTC().Format(time.RFC3339), until, true
+	}
+	return "", time.Time{}, false
 }
 
 // leftServiceAfter is how long EndpointSlices may lack a pod while they are

@@ -37,6 +37,31 @@ func TestContainerRestarted_needsAnEnd(t *testing.T) {
 	}
 }
 
+// A request that names its end is asked about again at that moment, and ends then.
+func TestPodOutOfServiceRequested_endsAtItsTime(t *testing.T) {
+	in := healthy()
+	end := noon.Add(30 * time.Minute)
+	tests := map[string]struct {
+		until string
+		now   time.Time
+		want  verdict.Class
+		next  time.Time
+	}{
+		"before":               {end.Format(time.RFC3339), end.Add(-time.Nanosecond), verdict.Asked, end},
+		"elsewhere":            {end.In(time.FixedZone("CET", 3600)).Format(time.RFC3339), noon, verdict.Asked, end},
+		"then":                 {end.Format(time.RFC3339), end, verdict.None, time.Time{}},
+		"without an end":       {"", end, verdict.Asked, time.Time{}},
+		"an end like no other": {"tomorrow", end, verdict.Asked, time.Time{}},
+	}
+	for name, tc := range tests {
+		in.Now = tc.now
+		in.Pod.Annotations = map[string]string{"kureka.dev/status": "OutOfService", "kureka.dev/status-until": tc.until}
+		if got := verdict.Decide(in); got.Class != tc.want || !got.NextCheck.Equal(tc.next) {
+			t.Errorf("%s: %v, to be asked again at %v; want %v, %v", name, got.Class, got.NextCheck, tc.want, tc.next)
+		}
+	}
+}
+
 func taint(key string) func(*verdict.Input) {
 	return func(in *verdict.Input) { in.Node.Taints = []evidence.Taint{{Key: key}} }
 }
