@@ -76,6 +76,7 @@ looked for was found, such as a difference, and 2 that there is no answer.`,
 func commands() []func(*options) *cobra.Command {
 	return []func(*options) *cobra.Command{
 		newInstances,
+		newOverride,
 		newStatus,
 		newWhy,
 		newVersion,

@@ -62,6 +62,26 @@ type pod struct {
 	Deleting  bool   `json:"deleting"`
 }
 
+type podExplanation struct {
+	Pod                pod        `json:"pod"`
+	AnnotationProblems []string   `json:"annotationProblems,omitempty"`
+	Registrations      []claim    `json:"registrations"`
+	Instances          []identity `json:"instances"`
+}
+
+type claim struct {
+	App    string `json:"app"`
+	By     string `json:"by"`
+	Listed string `json:"listed,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Detail string `json:"detail,omitempty"`
+}
+
+type identity struct {
+	App string `json:"app"`
+	ID  string `json:"id"`
+}
+
 type lease struct {
 	Namespace              string    `json:"namespace"`
 	RenewalIntervalSeconds int       `json:"renewalIntervalSeconds"`

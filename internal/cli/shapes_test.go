@@ -48,12 +48,13 @@ func TestShapes_areThoseOfTheDescription(t *testing.T) {
 		t.Fatal(err)
 	}
 	shapes := map[string]any{
-		"/kureka/v1/instances/{app}/{id}": explanation{},
-		"/kureka/v1/instances":            instances{},
-		"/kureka/v1/changes":              changes{},
-		"/kureka/v1/lastn":                lastN{},
-		"/kureka/v1/namespaces":           namespaces{},
-		"/kureka/v1/view":                 view{},
+		"/kureka/v1/instances/{app}/{id}":    explanation{},
+		"/kureka/v1/instances":               instances{},
+		"/kureka/v1/pods/{namespace}/{name}": podExplanation{},
+		"/kureka/v1/changes":                 changes{},
+		"/kureka/v1/lastn":                   lastN{},
+		"/kureka/v1/namespaces":              namespaces{},
+		"/kureka/v1/view":                    view{},
 	}
 	for path, shape := range shapes {
 		t.Run(path, func(t *testing.T) {

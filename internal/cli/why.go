@@ -70,7 +70,7 @@ func (o *options) inquire(ctx context.Context, app, id string) (*inquiry, error)
 	defer a.close()
 	q := &inquiry{App: app, ID: id, now: o.Now()}
 	var e explanation
-	err = a.get(ctx, "/kureka/v1/instances/"+url.PathEscape(app)+"/"+url.PathEscape(id), nil, &e)
+	err = a.get(ctx, instancePath(app, id), nil, &e)
 	if errors.Is(err, errNotFound) {
 		return q, a.remember(ctx, q)
 	}
@@ -91,6 +91,11 @@ func (o *options) inquire(ctx context.Context, app, id string) (*inquiry, error)
 		}
 	}
 	return q, nil
+}
+
+// instancePath is where the registry explains an instance.
+func instancePath(app, id string) string {
+	return "/kureka/v1/instances/" + url.PathEscape(app) + "/" + url.PathEscape(id)
 }
 
 // remember asks what is left of an instance that is not registered.

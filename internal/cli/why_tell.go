@@ -250,7 +250,7 @@ func (q *inquiry) holder() string {
 func (q *inquiry) outlook(s *story, w wording) {
 	switch q.cause() {
 	case byVerdict, byMode:
-		s.Next, s.Advice = []string{w.next}, []string{w.do}
+		s.Next, s.Advice = []string{w.next, q.again()}, []string{w.do}
 	case byFloor:
 		s.Next = []string{"It goes out of service as soon as enough others of its application are in service."}
 		s.Advice = []string{"Start more instances of " + q.App + ", or let its controller do so.", w.do}
@@ -291,6 +291,15 @@ func (q *inquiry) quiet() string {
 		return fmt.Sprintf("Only its lease decides: it is removed %d s after its last heartbeat.", q.Known.Lease.DurationSeconds)
 	}
 	return "Nothing, as long as its heartbeats come and its pod and node stay as they are."
+}
+
+// again is when a verdict is looked at without any news.
+func (q *inquiry) again() string {
+	next := q.Known.Verdict.NextCheck
+	if next == nil || next.Before(q.now) {
+		return ""
+	}
+	return "Without any news it is looked at again at " + next.UTC().Format("15:04:05 UTC") + ", in " + duration(next.Sub(q.now)) + "."
 }
 
 func present(lines []string) []string {
