@@ -11,6 +11,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// Parameters of questions to the registry.
+const (
+	paramApp   = "app"
+	paramLimit = "limit"
+)
+
 const (
 	// listLimit is how many instances one answer of the registry holds at most.
 	listLimit = "10000"
@@ -59,8 +65,8 @@ func newInstances(o *options) *cobra.Command {
 }
 
 func (o *options) query(s selection) url.Values {
-	q := url.Values{"limit": {listLimit}}
-	for key, value := range map[string]string{"app": s.app, "status": s.status, "namespace": o.overrides.Context.Namespace} {
+	q := url.Values{paramLimit: {listLimit}}
+	for key, value := range map[string]string{paramApp: s.app, "status": s.status, "namespace": o.namespace()} {
 		if value != "" {
 			q.Set(key, value)
 		}

@@ -52,6 +52,9 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.Lookup(clientcmd.FlagNamespace).Usage = "only this namespace; without it all"
 }
 
+// namespace is the one that --namespace names, empty for all.
+func (o *options) namespace() string { return o.overrides.Context.Namespace }
+
 // cluster says how to reach the API server, and which namespace the kubeconfig names.
 func (o *options) cluster() (config *rest.Config, namespace string, err error) {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(o.kubeconfig, &o.overrides)

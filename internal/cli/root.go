@@ -75,10 +75,15 @@ looked for was found, such as a difference, and 2 that there is no answer.`,
 // commands are all commands; a new one is a line here.
 func commands() []func(*options) *cobra.Command {
 	return []func(*options) *cobra.Command{
-		newInstances,
-		newOverride,
 		newStatus,
+		newInstances,
 		newWhy,
+		newConsumers,
+		newBudget,
+		newPolicy,
+		newObserveReport,
+		newOverride,
+		newDiff,
 		newVersion,
 	}
 }

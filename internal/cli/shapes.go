@@ -171,6 +171,60 @@ type instance struct {
 	UpdatedAt   time.Time  `json:"updatedAt"`
 }
 
+type fetching struct {
+	Known                  int         `json:"known"`
+	Unknown                int         `json:"unknown"`
+	SlowestIntervalSeconds float64     `json:"slowestIntervalSeconds"`
+	Consumers              []consumer  `json:"consumers"`
+	Departures             []departure `json:"departures"`
+}
+
+type consumer struct {
+	Address         string     `json:"address,omitempty"`
+	UserAgent       string     `json:"userAgent,omitempty"`
+	Pod             string     `json:"pod,omitempty"`
+	FirstFetch      *time.Time `json:"firstFetch"`
+	LastFetch       *time.Time `json:"lastFetch"`
+	IntervalSeconds float64    `json:"intervalSeconds,omitempty"`
+	Fetches         int64      `json:"fetches"`
+	VersionsBehind  int64      `json:"versionsBehind"`
+}
+
+type departure struct {
+	App         string     `json:"app"`
+	ID          string     `json:"id"`
+	Cause       string     `json:"cause"`
+	At          *time.Time `json:"at"`
+	KnownAt     *time.Time `json:"knownAt,omitempty"`
+	TookSeconds float64    `json:"tookSeconds,omitempty"`
+	GivenUp     bool       `json:"givenUp,omitempty"`
+	Known       int        `json:"consumersKnown"`
+	Unknown     int        `json:"consumersUnknown"`
+}
+
+type observeReport struct {
+	Since    *time.Time       `json:"since,omitempty"`
+	Reasons  []observedReason `json:"reasons"`
+	Findings []finding        `json:"findings"`
+}
+
+type observedReason struct {
+	Reason       string `json:"reason"`
+	Effect       string `json:"effect"`
+	Class        string `json:"class"`
+	Found        int    `json:"found"`
+	Contradicted int    `json:"contradicted"`
+	Withdrawn    int    `json:"withdrawn"`
+	Confirmed    int    `json:"confirmed"`
+}
+
+type finding struct {
+	change
+
+	Outcome   string     `json:"outcome,omitempty"`
+	SettledAt *time.Time `json:"settledAt,omitempty"`
+}
+
 type namespaces struct {
 	Namespaces []namespace `json:"namespaces"`
 }

@@ -52,6 +52,8 @@ func TestShapes_areThoseOfTheDescription(t *testing.T) {
 		"/kureka/v1/instances":               instances{},
 		"/kureka/v1/pods/{namespace}/{name}": podExplanation{},
 		"/kureka/v1/changes":                 changes{},
+		"/kureka/v1/consumers":               fetching{},
+		"/kureka/v1/observe":                 observeReport{},
 		"/kureka/v1/lastn":                   lastN{},
 		"/kureka/v1/namespaces":              namespaces{},
 		"/kureka/v1/view":                    view{},

@@ -101,7 +101,7 @@ func instancePath(app, id string) string {
 // remember asks what is left of an instance that is not registered.
 func (a *api) remember(ctx context.Context, q *inquiry) error {
 	var past changes
-	if err := a.get(ctx, "/kureka/v1/changes", url.Values{"app": {q.App}, "id": {q.ID}}, &past); err != nil {
+	if err := a.get(ctx, "/kureka/v1/changes", url.Values{paramApp: {q.App}, "id": {q.ID}}, &past); err != nil {
 		return err
 	}
 	q.Past = past.Changes
@@ -119,7 +119,7 @@ func (a *api) remember(ctx context.Context, q *inquiry) error {
 		return nil
 	}
 	var list instances
-	if err := a.get(ctx, "/kureka/v1/instances", url.Values{"app": {q.App}, "limit": {"10"}}, &list); err != nil {
+	if err := a.get(ctx, "/kureka/v1/instances", url.Values{paramApp: {q.App}, paramLimit: {"10"}}, &list); err != nil {
 		return err
 	}
 	for i := range list.Instances {

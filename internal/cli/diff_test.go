@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+const listHere = `{"applications":{"versions__delta":"1","apps__hashcode":"UP_2_","application":[
+ {"name":"ORDERS","instance":[
+  {"instanceId":"o-1","app":"ORDERS","hostName":"o-1","ipAddr":"192.0.2.1","status":"UP","port":{"$":8080,"@enabled":"true"},"securePort":{"$":443,"@enabled":"false"},"metadata":{"zone":"a","n":1000000}},
+  {"instanceId":"o-2","app":"ORDERS","hostName":"o-2","ipAddr":"192.0.2.2","status":"UP","port":{"$":8080,"@enabled":"true"},"metadata":{}}]},
+ {"name":"WEB","instance":{"instanceId":"w","app":"WEB","hostName":"w","ipAddr":"192.0.2.9","status":"UP"}}]}}`
+
+const listThere = `{"applications":{"application":{"name":"ORDERS","instance":[
+  {"instanceId":"o-1","app":"ORDERS","hostName":"o-1","ipAddr":"192.0.2.1","status":"OUT_OF_SERVICE","port":{"$":"8081","@enabled":true},"securePort":{"$":7002,"@enabled":"false"},"metadata":{"zone":"b","n":"1000000"}},
+  {"instanceId":"o-3","app":"ORDERS","hostName":"o-3","ipAddr":"192.0.2.3","status":"UP","metadata":{"@class":"java.util.Collections$EmptyMap"}}]}}}`
+
+func TestDiff_tellsWhatDiffersAndEndsWithOne(t *testing.T) {
+	t.Parallel()
+	here := registry(t, map[string]any{"/eureka/apps": json.RawMessage(listHere)})
+	there := registry(t, map[string]any{"/eureka/apps": json.RawMessage(listThere)})
+	got := run(t, here, "diff", there+"/eureka/")
+	want := `INSTANCE     WHAT            HERE   THERE
+ORDERS/o-1   status          UP     OUT_OF_SERVICE
+ORDERS/o-1   port            8080   8081
+ORDERS/o-1   metadata zone   a      b
+ORDERS/o-2   only here       UP     -
+ORDERS/o-3   only there      -      UP
+WEB/w        only here       UP     -
+
+6 differences; 3 instances here, 2 there.
+`
+	if got.out != want || got.err != "" || got.code != exitFound {
+		t.Errorf("it says (%d)\n%s%s\nwant\n%s", got.code, got.out, got.err, want)
+	}
+	if got = run(t, here, "diff", there+"/eureka", "--app", "billing"); got.code != exitOK {
+		t.Errorf("of another application it says (%d)\n%s", got.code, got.out)
+	}
+	if got = run(t, here, "diff", here+"/eureka"); got.code != exitOK || got.out != "Both list the same 3 instances.\n" {
+		t.Errorf("of itself it says (%d)\n%s%s", got.code, got.out, got.err)
+	}
+	if got = run(t, here, "diff", "eureka:8761"); got.code != exitError || !strings.Contains(got.err, "is no URL") {
+		t.Errorf("of no URL it says (%d)\n%s%s", got.code, got.out, got.err)
+	}
+}
