@@ -89,6 +89,8 @@ func brief(d time.Duration) string {
 	switch {
 	case d == 0:
 		return "0s"
+	case d < 100*time.Microsecond:
+		return "<0.1ms"
 	case d < time.Second:
 		return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000)
 	case d < 10*time.Second:
@@ -140,26 +142,18 @@ func (t *timers) readInstances(ctx context.Context, a *api) (sample explanation,
 	t.Instances = list.Matched
 	chosen := list.Instances[0].ID
 	for i := range list.Instances {
-		if list.Instances[i].Bound {
-			chosen = list.Instances[i].ID
-		} else {
-			t.Bound = false
+		one := &list.Instances[i]
+		t.Interval = max(t.Interval, time.Duration(one.RenewalIntervalSeconds)*time.Second)
+		t.Lease = max(t.Lease, time.Duration(one.LeaseDurationSeconds)*time.Second)
+		t.Bound = t.Bound && one.Bound
+		if one.Bound {
+			chosen = one.ID
 		}
 	}
 	if err := a.get(ctx, instancePath(t.App, chosen), nil, &sample); err != nil {
 		return sample, err
 	}
 	t.Silence = time.Duration(sample.Policy.UnreachableAfterSeconds) * time.Second
-	all, err := a.list(ctx, "/eureka/apps")
-	if err != nil {
-		return sample, err
-	}
-	for name, r := range all {
-		if strings.HasPrefix(name, t.App+"/") {
-			t.Interval = max(t.Interval, time.Duration(r.Lease.RenewalIntervalSeconds)*time.Second)
-			t.Lease = max(t.Lease, time.Duration(r.Lease.DurationSeconds)*time.Second)
-		}
-	}
 	return sample, nil
 }
 

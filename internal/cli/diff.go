@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -40,15 +41,16 @@ func (o *options) diff(ctx context.Context, address, app string, metadata bool) 
 	if err != nil {
 		return err
 	}
-	ours, err := here.list(ctx, "/eureka/apps")
+	ours, err := here.records(ctx, app)
 	if err != nil {
 		return err
 	}
-	theirs, err := there.list(ctx, "/apps")
+	theirs, err := there.list(ctx)
 	if err != nil {
 		return err
 	}
-	differences := compare(ours, theirs, app, metadata)
+	maps.DeleteFunc(theirs, func(name string, _ record) bool { return app != "" && !strings.HasPrefix(name, app+"/") })
+	differences := compare(ours, theirs, metadata)
 	if len(differences) == 0 {
 		_, err := fmt.Fprintf(o.Out, "Both list the same %s.\n", count(len(ours), "instance", "instances"))
 		return err
@@ -64,17 +66,37 @@ func (o *options) diff(ctx context.Context, address, app string, metadata bool) 
 	return errFound
 }
 
+// records reads the instances of an application, or all if it is empty. A part of them
+// would make differences of the rest.
+func (a *api) records(ctx context.Context, app string) (map[string]record, error) {
+	q := url.Values{paramLimit: {listLimit}}
+	if app != "" {
+		q.Set(paramApp, app)
+	}
+	var list instances
+	if err := a.get(ctx, "/kureka/v1/instances", q, &list); err != nil {
+		return nil, err
+	}
+	if list.Matched > len(list.Instances) {
+		return nil, fmt.Errorf("comparing %d instances, of which the registry lists %d at a time: compare one application after the other with --app", list.Matched, len(list.Instances))
+	}
+	out := make(map[string]record, len(list.Instances))
+	for i := range list.Instances {
+		out[list.Instances[i].App+"/"+list.Instances[i].ID] = list.Instances[i].record()
+	}
+	return out, nil
+}
+
 // difference is one thing about which two registries disagree.
 type difference struct{ name, what, here, there string }
 
 // compare lists the differences, ordered by name.
-func compare(ours, theirs map[string]record, app string, metadata bool) []difference {
+func compare(ours, theirs map[string]record, metadata bool) []difference {
 	var out []difference
 	for _, name := range sortedKeys(ours, theirs) {
 		a, here := ours[name]
 		b, there := theirs[name]
 		switch {
-		case app != "" && !strings.HasPrefix(name, app+"/"):
 		case !there:
 			out = append(out, difference{name, "only here", a.Status, ""})
 		case !here:

@@ -30,10 +30,6 @@ type record struct {
 	SecurePort portShape `json:"securePort"`
 	VIP        string    `json:"vipAddress"`
 	Metadata   pairs     `json:"metadata"`
-	Lease      struct {
-		RenewalIntervalSeconds int `json:"renewalIntervalInSecs"`
-		DurationSeconds        int `json:"durationInSecs"`
-	} `json:"leaseInfo"`
 }
 
 // portShape is a port, which servers write as a number or as text, and whether it is
@@ -88,10 +84,19 @@ func (l *oneOrMany[T]) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// list reads all instances, by application and id.
-func (a *api) list(ctx context.Context, path string) (map[string]record, error) {
+// record is an instance in the words of a Eureka server. The list that clients read is
+// not asked for: whoever does is taken for one, and drains wait for clients.
+func (i *instance) record() record {
+	port := func(number int) portShape { return portShape{number, number != 0} }
+	return record{
+		ID: i.ID, HostName: i.HostName, IPAddr: i.IPAddr, Status: i.Status, Port: port(i.Port), SecurePort: port(i.SecurePort), VIP: i.VIP, Metadata: i.Metadata,
+	}
+}
+
+// list reads all instances of another Eureka server, by application and id.
+func (a *api) list(ctx context.Context) (map[string]record, error) {
 	var all applications
-	if err := a.get(ctx, path, nil, &all); err != nil {
+	if err := a.get(ctx, "/apps", nil, &all); err != nil {
 		return nil, err
 	}
 	out := map[string]record{}

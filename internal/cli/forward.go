@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,10 @@ func forward(ctx context.Context, config *rest.Config, core typedcorev1.CoreV1In
 	}
 	select {
 	case err := <-ended:
-		return 0, nil, errors.Join(err, errors.New(strings.TrimSpace(told.String())))
+		if why := strings.TrimSpace(told.String()); why != "" {
+			err = errors.Join(err, errors.New(why))
+		}
+		return 0, nil, cmp.Or(err, errors.New("it ended at once"))
 	case <-ctx.Done():
 		closer()
 		return 0, nil, ctx.Err()

@@ -158,17 +158,25 @@ type instances struct {
 }
 
 type instance struct {
-	App         string     `json:"app"`
-	ID          string     `json:"id"`
-	Status      string     `json:"status"`
-	Reason      string     `json:"reason,omitempty"`
-	Override    string     `json:"override,omitempty"`
-	Namespace   string     `json:"namespace,omitempty"`
-	Bound       bool       `json:"bound"`
-	Node        string     `json:"node,omitempty"`
-	Address     string     `json:"address,omitempty"`
-	LastRenewal *time.Time `json:"lastRenewal,omitempty"`
-	UpdatedAt   time.Time  `json:"updatedAt"`
+	App                    string            `json:"app"`
+	ID                     string            `json:"id"`
+	Status                 string            `json:"status"`
+	Reason                 string            `json:"reason,omitempty"`
+	Override               string            `json:"override,omitempty"`
+	Namespace              string            `json:"namespace,omitempty"`
+	Bound                  bool              `json:"bound"`
+	Node                   string            `json:"node,omitempty"`
+	Address                string            `json:"address,omitempty"`
+	HostName               string            `json:"hostName"`
+	IPAddr                 string            `json:"ipAddr"`
+	Port                   int               `json:"port,omitempty"`
+	SecurePort             int               `json:"securePort,omitempty"`
+	VIP                    string            `json:"vipAddress,omitempty"`
+	Metadata               map[string]string `json:"metadata,omitempty"`
+	LastRenewal            *time.Time        `json:"lastRenewal,omitempty"`
+	RenewalIntervalSeconds int               `json:"renewalIntervalSeconds,omitempty"`
+	LeaseDurationSeconds   int               `json:"leaseDurationSeconds,omitempty"`
+	UpdatedAt              time.Time         `json:"updatedAt"`
 }
 
 type fetching struct {

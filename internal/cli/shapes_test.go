@@ -129,7 +129,7 @@ func (d *description) compareFields(t *testing.T, at string, s *schema, typ refl
 			continue
 		}
 		delete(missing, name)
-		object := d.resolve(p).Type == "object"
+		object := d.resolve(p).Type == "object" && f.Type.Kind() != reflect.Map
 		if optional := options == "omitempty"; optional == required[name] && !object {
 			t.Errorf("%s.%s: the description says required=%t, the shape omitempty=%t", at, name, required[name], optional)
 		}
@@ -144,7 +144,7 @@ func kindOf(typ reflect.Type) string {
 	switch {
 	case typ == reflect.TypeFor[time.Time]():
 		return "string"
-	case typ.Kind() == reflect.Struct:
+	case typ.Kind() == reflect.Struct, typ.Kind() == reflect.Map:
 		return "object"
 	case typ.Kind() == reflect.Slice:
 		return "array"

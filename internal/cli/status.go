@@ -88,7 +88,7 @@ func headline(s *status) string {
 	watched := len(s.View.Watches) > 0
 	switch {
 	case watched && !s.View.Fresh:
-		return "The registry serves, but does not see the cluster: leases alone decide, and nothing new is taken out by inference."
+		return "The registry serves, but its view of the cluster is not fresh: leases decide, and nothing is inferred from silence."
 	case watched && !s.View.PodsReadable:
 		return "The registry serves, but may not read pods: no instance is bound to one, and leases alone decide."
 	case engaged > 0:

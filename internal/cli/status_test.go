@@ -46,7 +46,7 @@ func TestHeadline_tellsTheWorstFirst(t *testing.T) {
 	}{
 		"a stale view": {
 			status{View: view{PodsReadable: true, Watches: watches}, Namespaces: []namespace{{SelfPreservation: "Engaged"}}},
-			"does not see the cluster",
+			"view of the cluster is not fresh",
 		},
 		"no right to read pods": {status{View: view{Fresh: true, Watches: watches}}, "may not read pods"},
 		"no cluster":            {status{}, "without a cluster"},

@@ -21,17 +21,25 @@ type instanceList struct {
 }
 
 type listedInstance struct {
-	App         string     `json:"app"`
-	ID          string     `json:"id"`
-	Status      string     `json:"status"`
-	Reason      string     `json:"reason,omitempty"`
-	Override    string     `json:"override,omitempty"`
-	Namespace   string     `json:"namespace,omitempty"`
-	Bound       bool       `json:"bound"`
-	Node        string     `json:"node,omitempty"`
-	Address     string     `json:"address,omitempty"`
-	LastRenewal *time.Time `json:"lastRenewal,omitempty"`
-	UpdatedAt   time.Time  `json:"updatedAt"`
+	App                    string            `json:"app"`
+	ID                     string            `json:"id"`
+	Status                 string            `json:"status"`
+	Reason                 string            `json:"reason,omitempty"`
+	Override               string            `json:"override,omitempty"`
+	Namespace              string            `json:"namespace,omitempty"`
+	Bound                  bool              `json:"bound"`
+	Node                   string            `json:"node,omitempty"`
+	Address                string            `json:"address,omitempty"`
+	HostName               string            `json:"hostName"`
+	IPAddr                 string            `json:"ipAddr"`
+	Port                   int               `json:"port,omitempty"`
+	SecurePort             int               `json:"securePort,omitempty"`
+	VIP                    string            `json:"vipAddress,omitempty"`
+	Metadata               map[string]string `json:"metadata,omitempty"`
+	LastRenewal            *time.Time        `json:"lastRenewal,omitempty"`
+	RenewalIntervalSeconds int               `json:"renewalIntervalSeconds,omitempty"`
+	LeaseDurationSeconds   int               `json:"leaseDurationSeconds,omitempty"`
+	UpdatedAt              time.Time         `json:"updatedAt"`
 }
 
 // misasked says what is wrong with a question for instances, "" if it makes sense.
@@ -73,8 +81,27 @@ func (a *api) instances(w http.ResponseWriter, q url.Values) {
 
 func listedInstanceOf(i *registry.Instance) listedInstance {
 	r := rowOf(i)
-	return listedInstance{
+	out := listedInstance{
 		App: r.App, ID: r.ID, Status: r.Status, Reason: r.Reason, Override: r.Override, Namespace: r.Namespace, Bound: i.PodUID != "",
 		Node: r.Node, Address: r.Address, LastRenewal: moment(r.Renewed), UpdatedAt: r.Since.UTC(),
+		HostName: i.HostName, IPAddr: i.IPAddr, Port: enabled(i.Port), SecurePort: enabled(i.SecurePort), VIP: i.VIP,
 	}
+	if !i.Kept {
+		out.RenewalIntervalSeconds, out.LeaseDurationSeconds = i.Interval, i.Duration
+	}
+	if len(i.Metadata) > 0 {
+		out.Metadata = make(map[string]string, len(i.Metadata))
+	}
+	for _, p := range i.Metadata {
+		out.Metadata[p.Key] = p.Value
+	}
+	return out
+}
+
+// enabled is the number of a port that is in use, 0 for another.
+func enabled(p registry.Port) int {
+	if !p.Enabled {
+		return 0
+	}
+	return p.Number
 }
