@@ -59,6 +59,11 @@ func (c *Cluster) mustHide(in, old *instance) bool {
 	return !c.fallback.Observe && c.isGhost(in)
 }
 
+// isHidden reports whether the client's own record is not listed until its pod is seen.
+func (in *instance) isHidden() bool {
+	return in.unlisted && in.unbound == UnboundPodNotSeen && in.rec.From == ""
+}
+
 func livingOf(pods []*pod) []*pod {
 	var out []*pod
 	for _, p := range pods {
@@ -97,7 +102,8 @@ func (p *pod) containerOf(in *instance) *evidence.Container {
 
 // binding is what the registry needs to know.
 func (c *Cluster) binding(in *instance) registry.Binding {
-	b := registry.Binding{Partition: foreign(in.rec), Unlisted: in.unlisted, Unsure: in.unbound == UnboundYounger, Verdict: c.inForce(in)}
+	b := registry.Binding{Partition: foreign(in.rec), Unlisted: in.unlisted, Contested: len(in.turnedAway) > 0, Verdict: c.inForce(in)}
+	b.Unsure = in.unbound == UnboundYounger || in.isHidden()
 	if p := in.pod; p != nil {
 		b.Partition, b.PodUID, b.Node, b.PodReady = p.Namespace, p.UID, p.Node, p.WorksForKubelet()
 		b.HostName = c.hostNameFor(in)

@@ -80,6 +80,7 @@ type SavedInstance struct {
 	ByAddress           bool       `json:",omitempty"`
 	Unbound             string     `json:",omitempty"`
 	Users               []string   `json:",omitempty"`
+	TurnedAway          []string   `json:",omitempty"`
 	Sharer              string     `json:",omitempty"`
 	Container, Baseline string     `json:",omitempty"`
 	Since               time.Time  `json:",omitzero"` // for older versions: as Registration
@@ -198,7 +199,7 @@ func (n *node) saved() SavedNode {
 func (in *instance) saved(owner string) SavedInstance {
 	s := SavedInstance{
 		Key: in.key, Source: in.source, ByAddress: in.byAddress, Unbound: in.unbound, Container: in.container, Baseline: in.baseline,
-		Since: in.registration, Request: in.request, Registration: in.registration, Held: in.held, Owner: owner,
+		Since: in.registration, Request: in.request, Registration: in.registration, Held: in.held, Owner: owner, TurnedAway: in.turnedAway,
 		Silent: SavedSilence{in.silent.at, in.silent.by, in.silent.detail}, Rebooted: in.rebooted, EverReady: in.everReady, ReadyIn: in.readyIn,
 	}
 	if in.pod != nil {

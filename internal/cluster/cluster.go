@@ -189,20 +189,21 @@ type node struct {
 
 // instance is a registration as far as the cluster is concerned.
 type instance struct {
-	key       registry.Key
-	source    netip.Addr
-	ip        netip.Addr
-	rec       *registry.Record
-	pod       *pod
-	former    string    // the workload whose the id was before it was bound
-	byAddress bool      // bound because the registered address is the pod's
-	unbound   string    // why there is no pod, a stable name
-	users     []*pod    // living pods that have registered the id
-	sharer    *pod      // of those, the one that registered last, while there are several
-	refused   *instance // the last registration that might have been an intruder's
-	unlisted  bool
-	container string
-	baseline  string
+	key        registry.Key
+	source     netip.Addr
+	ip         netip.Addr
+	rec        *registry.Record
+	pod        *pod
+	former     string    // the workload whose the id was before it was bound
+	byAddress  bool      // bound because the registered address is the pod's
+	unbound    string    // why there is no pod, a stable name
+	users      []*pod    // living pods that have registered the id
+	sharer     *pod      // of those, the one that registered last, while there are several
+	refused    *instance // the last registration that might have been an intruder's
+	turnedAway []string  // pods whose registrations were refused, the newest last
+	unlisted   bool
+	container  string
+	baseline   string
 	// When the client last sent anything while a verdict was in force, and when it
 	// last registered.
 	request, registration time.Time

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/kureka/kureka/internal/registry"
@@ -25,7 +24,7 @@ func (c *Cluster) Register(now time.Time, src netip.Addr, rec *registry.Record) 
 		return registry.Fenced
 	}
 	if c.intrudes(in, old, p, why) {
-		old.refused = in
+		c.refuse(now, in, old)
 		return registry.Done
 	}
 	return c.admit(now, in, old, p, why)
@@ -33,6 +32,9 @@ func (c *Cluster) Register(now time.Time, src netip.Addr, rec *registry.Record) 
 
 // admit stores a registration and what is in force for its pod.
 func (c *Cluster) admit(now time.Time, in, old *instance, p *pod, why string) registry.Outcome {
+	if old != nil {
+		in.turnedAway = old.turnedAway
+	}
 	c.place(now, in, old, p, why)
 	outcome := c.reg.Register(now, c.caller(in.source), in.rec, c.binding(in))
 	if outcome != registry.Done {
@@ -48,20 +50,6 @@ func (c *Cluster) admit(now time.Time, in, old *instance, p *pod, why string) re
 	return outcome
 }
 
-// intrudes reports whether somebody dead, dying or not yet seen is about to
-// replace the record of a living pod, or somebody of a namespace that has to stay back.
-func (c *Cluster) intrudes(in, old *instance, p *pod, why string) bool {
-	return old != nil && slices.ContainsFunc(livingOf(old.users), func(user *pod) bool {
-		switch {
-		case user == p || c.observes(user):
-			return false
-		case p != nil:
-			return !p.alive() || p.Namespace != user.Namespace && c.comesSecond(in.key.App, p)
-		}
-		return why == UnboundPodNotSeen || c.isGhost(in)
-	})
-}
-
 func newInstance(now time.Time, src netip.Addr, rec *registry.Record) *instance {
 	in := &instance{key: rec.Key(), source: src, rec: rec, registration: now, request: now, said: now}
 	if ip, err := netip.ParseAddr(rec.IPAddr); err == nil {
@@ -74,27 +62,34 @@ func newInstance(now time.Time, src netip.Addr, rec *registry.Record) *instance 
 // the fence or a change of what is shown is concerned.
 func (c *Cluster) Renew(now time.Time, src netip.Addr, key registry.Key, beat registry.Beat) registry.Outcome {
 	r := c.reg.Renew(now, registry.Caller{Addr: src}, key, beat)
-	if r.Outcome == registry.Fenced { // maybe only because the engine was not told which pod it is
+	if r.Contested || r.Outcome == registry.Fenced { // maybe only because the engine was not told which pod it is
 		c.mu.RLock()
-		caller := c.caller(src)
+		caller, turnedAway := c.caller(src), c.isTurnedAway(src, key)
 		c.mu.RUnlock()
-		if caller.PodUID != "" {
+		switch {
+		case turnedAway:
+			return registry.Fenced
+		case r.Contested, caller.PodUID != "":
 			r = c.reg.Renew(now, caller, key, beat)
 		}
 	}
-	if r.Awaited || r.Changed {
-		c.heard(now, src, key, beat, r.Changed)
+	if (r.Awaited || r.Changed) && c.heard(now, src, key, beat, r.Changed) {
+		return registry.NotFound
 	}
 	return r.Outcome
 }
 
 // heard tells the verdicts of an application of a sign of life, and whether it
-// changed what is shown. It may also tell which pod an instance belongs to.
-func (c *Cluster) heard(now time.Time, src netip.Addr, key registry.Key, beat registry.Beat, changed bool) {
+// changed what is shown. It may also tell which pod an instance belongs to. It reports
+// whether whoever sent it has to register: a record that is hidden is of no use to
+// anybody but the one who sent it.
+func (c *Cluster) heard(now time.Time, src netip.Addr, key registry.Key, beat registry.Beat, changed bool) (unknown bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch in := c.insts[key]; {
 	case in == nil:
+	case in.isHidden():
+		unknown = src != in.source
 	case c.repeats(in, src, beat):
 		in.said, in.request = now, now
 		c.rebind(now, in)
@@ -108,6 +103,7 @@ func (c *Cluster) heard(now time.Time, src netip.Addr, key registry.Key, beat re
 	if changed {
 		c.settle(now, key.App)
 	}
+	return unknown
 }
 
 // Cancel removes an instance at its own request.
@@ -116,6 +112,9 @@ func (c *Cluster) Cancel(now time.Time, src netip.Addr, key registry.Key) regist
 	defer c.mu.Unlock()
 	defer c.follow(now)
 	c.noteWord(now, src)
+	if c.isTurnedAway(src, key) {
+		return registry.Fenced
+	}
 	outcome := c.reg.Cancel(now, c.caller(src), key)
 	if outcome != registry.Fenced {
 		c.noteCancel(key.App, c.sender(src), c.insts[key])
@@ -135,6 +134,9 @@ func (c *Cluster) SetOverride(now time.Time, src netip.Addr, key registry.Key, s
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.noteWord(now, src)
+	if c.isTurnedAway(src, key) {
+		return registry.Fenced
+	}
 	caller := c.caller(src)
 	if in := c.insts[key]; in != nil && in.pod != nil && in.pod.Has(src) {
 		caller.PodUID = in.pod.UID // also on the host network, where an address names no pod
@@ -149,6 +151,9 @@ func (c *Cluster) ClearOverride(now time.Time, src netip.Addr, key registry.Key)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.noteWord(now, src)
+	if c.isTurnedAway(src, key) {
+		return registry.Fenced
+	}
 	outcome := c.reg.ClearOverride(now, c.caller(src), key)
 	c.settle(now, key.App)
 	return outcome
@@ -158,12 +163,15 @@ func (c *Cluster) ClearOverride(now time.Time, src netip.Addr, key registry.Key)
 func (c *Cluster) PutMetadata(now time.Time, src netip.Addr, key registry.Key, pairs []registry.Pair) registry.Outcome {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
+	if c.isTurnedAway(src, key) {
+		return registry.Fenced
+	}
 	return c.reg.PutMetadata(now, c.caller(src), key, pairs)
 }
 
 // caller says which pod a source address belongs to.
 func (c *Cluster) caller(src netip.Addr) registry.Caller {
-	caller := registry.Caller{Addr: src}
+	caller := registry.Caller{Addr: src, Known: true}
 	if p := c.sender(src); p != nil && p.rank() < ended {
 		caller.PodUID = p.UID
 	}

@@ -12,6 +12,8 @@ type Caller struct {
 	Addr netip.Addr
 	// PodUID is the pod that owns Addr; empty when the source is no pod.
 	PodUID string
+	// Known says that it was asked who sends, which most heartbeats need not be.
+	Known bool
 }
 
 // Binding ties a registration to a pod. The zero value is an instance outside
@@ -29,6 +31,9 @@ type Binding struct {
 	Unlisted bool `json:",omitzero"`
 	// Unsure says that the next heartbeat may tell which pod it is.
 	Unsure bool `json:",omitzero"`
+	// Contested says that somebody else sends heartbeats for the id, which must not renew
+	// this lease.
+	Contested bool `json:",omitzero"`
 	// HostName is shown instead of the record's own, also in its URLs; empty leaves
 	// the record as it is.
 	HostName string `json:",omitzero"`
@@ -87,6 +92,9 @@ type Renewal struct {
 	// Awaited says that the sign of life is to be told: a verdict keeps the instance
 	// out of service, or its pod is not certain.
 	Awaited bool
+	// Contested says that the heartbeat had no effect, because who sends it has to be
+	// known first.
+	Contested bool
 	// Changed says that the heartbeat changed what is shown.
 	Changed bool
 }

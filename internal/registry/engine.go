@@ -251,11 +251,12 @@ type entry struct {
 
 // Flags that send a heartbeat to the slow path.
 const (
-	flagLate    = 1 << iota // not counted as received any more
-	flagOverdue             // past its duration
-	flagAwaited             // the cluster waits for a sign of life
-	flagGone                // removed from the registry
-	flagKept                // kept by its pod: there is nothing to renew
+	flagLate      = 1 << iota // not counted as received any more
+	flagOverdue               // past its duration
+	flagAwaited               // the cluster waits for a sign of life
+	flagGone                  // removed from the registry
+	flagKept                  // kept by its pod: there is nothing to renew
+	flagContested             // somebody else sends heartbeats for it
 )
 
 func (n *entry) setFlag(f uint32, on bool) {

@@ -174,6 +174,7 @@ func (e *Engine) bind(now time.Time, n *entry, b Binding) {
 		e.judge(prev, e.mono(now))
 	}
 	n.setFlag(flagAwaited, b.awaited())
+	n.setFlag(flagContested, b.Contested)
 	n.dress()
 	e.recount(now, n)
 }

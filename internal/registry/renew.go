@@ -11,7 +11,7 @@ import "time"
 // another status it heals the status: the reference server compares timestamps
 // only, so an instance whose two registrations crossed stayed STARTING for ever.
 // With a newer one it heals and asks for the record; with an older one it only
-// renews.
+// renews. A contested lease is left alone until it is known who sends.
 func (e *Engine) Renew(now time.Time, c Caller, key Key, b Beat) Renewal {
 	t := e.mono(now)
 	if e.fence.active() && e.fence.blocksSource(t, c) {
@@ -26,16 +26,23 @@ func (e *Engine) Renew(now time.Time, c Caller, key Key, b Beat) Renewal {
 		return Renewal{Outcome: NotFound}
 	}
 	e.lastReq.Store(t)
+	if !c.Known && n.has(flagContested) {
+		return Renewal{Contested: true}
+	}
 	n.lease.rhythm.beat(time.Duration(t-n.lease.renewed.Swap(t)), time.Duration(n.declared.Load()))
 	n.lease.renewedMS.Store(now.UnixMilli())
 	n.part.Load().beats.Add(1)
-	dirty, flags := n.dirty.Load(), n.flags.Load()
-	asLeft := !b.HasDirty || b.Dirty < dirty ||
-		b.Dirty == dirty && (b.Status == None || b.Status == Status(n.client.Load()))
-	if asLeft && flags&^flagAwaited == 0 {
+	flags := n.flags.Load()
+	if n.isAsLeft(b) && flags&^(flagAwaited|flagContested) == 0 {
 		return Renewal{Awaited: flags&flagAwaited != 0}
 	}
 	return e.renewSlow(now, key, b)
+}
+
+// isAsLeft reports whether a heartbeat says nothing new.
+func (n *entry) isAsLeft(b Beat) bool {
+	dirty := n.dirty.Load()
+	return !b.HasDirty || b.Dirty < dirty || b.Dirty == dirty && (b.Status == None || b.Status == Status(n.client.Load()))
 }
 
 // renewSlow handles the heartbeat that changes something.

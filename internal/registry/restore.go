@@ -126,6 +126,7 @@ func (e *Engine) restoreInstance(t int64, s *SavedInstance) error {
 	}
 	e.joinNode(s.Binding.Node, n)
 	n.setFlag(flagAwaited, s.Binding.awaited())
+	n.setFlag(flagContested, s.Binding.Contested)
 	if s.Kept {
 		n.lease.renewed.Store(t)
 		n.lease.renewedMS.Store(s.RenewedMS)
