@@ -133,6 +133,7 @@ generate: ## Write every generated file.
 	@$(PROGRESS) "generating" go generate ./...
 	@go test ./internal/archtest -run '^TestLinter_' -count=1 -update
 	@go test ./internal/verdict -run '^TestSignals' -count=1 -update
+	@go test ./internal/audit -run '^TestTheDocument' -count=1 -update
 	@go test ./internal/app -run '^TestTheMetricsAreDocumented' -count=1 -update
 	@$(PROGRESS) "generating the permissions" $(TOOL) controller-gen rbac:roleName=kureka paths=./controllers/... output:rbac:artifacts:config=config/rbac
 ifneq ($(wildcard api/*/*_types.go),)

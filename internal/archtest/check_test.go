@@ -33,7 +33,7 @@ func check(rows []row, g graph) []string {
 			}
 		}
 		if r.pure {
-			found = append(found, impureChains(g, path)...)
+			found = append(found, impureChains(g, path, r.libs)...)
 		}
 	}
 	slices.Sort(found)
@@ -41,8 +41,9 @@ func check(rows []row, g graph) []string {
 }
 
 // impureChains walks from a pure package through the module and reports each
-// impure import it reaches behind at least one other package.
-func impureChains(g graph, from string) []string {
+// impure import it reaches behind at least one other package. The libraries of its
+// own row it may reach that way, too.
+func impureChains(g graph, from string, libs []string) []string {
 	var found []string
 	seen := map[string]bool{from: true}
 	queue := [][]string{{from}}
@@ -51,7 +52,7 @@ func impureChains(g graph, from string) []string {
 		queue = queue[1:]
 		for _, imp := range g[walked[len(walked)-1]] {
 			next := append(slices.Clone(walked), imp)
-			if why := (row{pure: true}).forbidsOutside(imp); why != "" && !isOwn(imp) && len(walked) > 1 {
+			if why := (row{pure: true, libs: libs}).forbidsOutside(imp); why != "" && !isOwn(imp) && len(walked) > 1 {
 				found = append(found, chain(why, next...))
 			}
 			if isOwn(imp) && !seen[imp] {

@@ -17,7 +17,7 @@ func table() []row {
 		{pkg: "cmd/kureka", may: []string{"internal/app", "internal/version"}, libs: []string{pflag}},
 		{pkg: "cmd/kubectl-kureka", may: []string{"internal/cli", "internal/version"}, libs: []string{pflag}},
 		{pkg: "internal/app", may: everythingBelowApp(), libs: []string{kubernetes, controllerRuntime, logr, prometheus, xsync, pflag, memberlist}},
-		{pkg: "internal/cli", may: []string{"api/v1alpha1", "internal/version"}, libs: []string{kubernetes, cobra, pflag}},
+		{pkg: "internal/cli", may: []string{"api/v1alpha1", "internal/audit", "internal/version"}, libs: []string{kubernetes, cobra, pflag}},
 		{
 			pkg:  "controllers",
 			may:  []string{"api/v1alpha1", "internal/cluster", "internal/evidence", "internal/verdict"},
@@ -37,6 +37,7 @@ func table() []row {
 		{pkg: "internal/registry", pure: true},
 		{pkg: "internal/eureka", pure: true},
 		{pkg: "internal/gate", pure: true},
+		{pkg: "internal/audit", may: []string{"api/v1alpha1"}, libs: []string{kubernetesAPI, apimachinery, yaml, yamlOfKubernetes}, pure: true},
 		{pkg: "api/v1alpha1", libs: []string{apimachinery}},
 		{pkg: "internal/version"},
 		{pkg: "internal/archtest"},
@@ -53,12 +54,15 @@ const (
 	controllerRuntime = "sigs.k8s.io/controller-runtime"
 	json2             = "github.com/go-json-experiment/json"
 	kubernetes        = "k8s.io"
+	kubernetesAPI     = "k8s.io/api"
 	logr              = "github.com/go-logr/logr"
 	memberlist        = "github.com/hashicorp/memberlist"
 	pflag             = "github.com/spf13/pflag"
 	prometheus        = "github.com/prometheus/client_golang"
 	xsync             = "golang.org/x/sync"
 	xtime             = "golang.org/x/time"
+	yaml              = "go.yaml.in/yaml/v3"
+	yamlOfKubernetes  = "sigs.k8s.io/yaml"
 )
 
 func everythingBelowApp() []string {

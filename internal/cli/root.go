@@ -75,6 +75,7 @@ looked for was found, such as a difference, and 2 that there is no answer.`,
 // commands are all commands; a new one is a line here.
 func commands() []func(*options) *cobra.Command {
 	return []func(*options) *cobra.Command{
+		newAudit,
 		newStatus,
 		newInstances,
 		newWhy,

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/kureka/kureka/api/v1alpha1"
+	"github.com/kureka/kureka/internal/audit"
+	"github.com/kureka/kureka/internal/audit/manifest"
+)
+
+const (
+	// maxFiles is how many manifests a folder may have.
+	maxFiles = 10_000
+	// page is how many objects the API server is asked for at once.
+	page = "500"
+)
+
+// readFiles reads manifests. Objects that name no namespace are in that of
+// --namespace, or in default.
+func (a *auditOptions) readFiles(stdin io.Reader, in *audit.Input) error {
+	namespace := cmp.Or(a.overrides.Context.Namespace, metav1.NamespaceDefault)
+	for _, name := range a.files {
+		if name == "-" {
+			if err := readManifest("standard input", stdin, namespace, in); err != nil {
+				return err
+			}
+			continue
+		}
+		paths, err := manifestsAt(name)
+		if err != nil {
+			return err
+		}
+		for _, path := range paths {
+			if err := readManifestFile(path, namespace, in); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func readManifestFile(path, namespace string, in *audit.Input) (err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("reading manifests: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return readManifest(path, f, namespace, in)
+}
+
+// readManifest reads one byte more than is allowed, which is then refused.
+func readManifest(name string, from io.Reader, namespace string, in *audit.Input) error {
+	text, err := io.ReadAll(io.LimitReader(from, manifest.MaxBytes+1))
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", name, err)
+	}
+	return manifest.Read(name, text, namespace, in)
+}
+
+// manifestsAt lists a file, or the manifests below a folder.
+func manifestsAt(name string) ([]string, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading manifests: %w", err)
+	}
+	if !info.IsDir() {
+		return []string{name}, nil
+	}
+	var paths []string
+	err = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
+			paths = append(paths, path)
+		}
+		if len(paths) > maxFiles {
+			return fmt.Errorf("there are more than %d", maxFiles)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the manifests below %s: %w", name, err)
+	}
+	return paths, nil
+}
+
+// resource is what is listed of the API server.
+type resource struct {
+	group, name string // the group with its version
+	cluster     bool   // belongs to no namespace
+	// without says what follows where it cannot be listed; empty if nothing can be said
+	// then.
+	without string
+}
+
+func auditResources() []resource {
+	kureka := "apis/" + v1alpha1.Group + "/" + v1alpha1.GroupVersion().Version
+	return []resource{
+		{group: "apis/apps/v1", name: "deployments"},
+		{group: "apis/apps/v1", name: "statefulsets"},
+		{group: "apis/apps/v1", name: "daemonsets"},
+		{group: "apis/batch/v1", name: "jobs"},
+		{group: "apis/batch/v1", name: "cronjobs"},
+		{group: "api/v1", name: "pods"},
+		{group: "apis/argoproj.io/v1alpha1", name: "rollouts", without: "rollouts were not looked at"},
+		{group: "apis/autoscaling/v2", name: "horizontalpodautoscalers", without: "a workload counts with the replicas that it has"},
+		{group: "api/v1", name: "configmaps", without: "settings in ConfigMaps are not known"},
+		{group: "api/v1", name: "namespaces", cluster: true, without: "namespaces count as not opted in to the drain"},
+		{group: kureka, name: "clusterregistrypolicies", cluster: true, without: "the cluster's policy counts as built in"},
+		{group: kureka, name: "registrypolicies", without: "namespaces count as without a policy"},
+	}
+}
+
+// readCluster lists everything that is looked at. Notes say what could not be.
+func (a *auditOptions) readCluster(ctx context.Context, in *audit.Input) (notes []string, err error) {
+	config, _, err := a.cluster()
+	if err != nil {
+		return nil, err
+	}
+	core, err := typedcorev1.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("reaching the API server: %w", err)
+	}
+	for _, r := range auditResources() {
+		err := r.list(ctx, core.RESTClient(), a.overrides.Context.Namespace, in)
+		switch {
+		case err == nil:
+		case apierrors.IsNotFound(err) && r.without != "": // nobody has installed it
+		case apierrors.IsForbidden(err) && r.without != "":
+			notes = append(notes, fmt.Sprintf("you may not list %s: %s", r.name, r.without))
+		default:
+			return nil, fmt.Errorf("listing %s: %w", r.name, err)
+		}
+	}
+	return notes, nil
+}
+
+// list reads a resource page by page.
+func (r *resource) list(ctx context.Context, client rest.Interface, namespace string, in *audit.Input) error {
+	var next struct {
+		metav1.ListMeta `json:"metadata"`
+	}
+	for {
+		req := client.Get().AbsPath(r.path(namespace)...).Param("limit", page)
+		if next.Continue != "" {
+			req = req.Param("continue", next.Continue)
+		}
+		text, err := req.Do(ctx).Raw()
+		if err != nil {
+			return err
+		}
+		if err := manifest.ReadList("the API server", text, in); err != nil {
+			return err
+		}
+		next.Continue = ""
+		if err := json.Unmarshal(text, &next); err != nil {
+			return fmt.Errorf("reading the list: %w", err)
+		}
+		if next.Continue == "" {
+			return nil
+		}
+	}
+}
+
+func (r *resource) path(namespace string) []string {
+	if namespace == "" || r.cluster && r.name != "namespaces" {
+		return []string{r.group, r.name}
+	}
+	if r.cluster {
+		return []string{r.group, r.name, namespace}
+	}
+	return []string{r.group, "namespaces", namespace, r.name}
+}
