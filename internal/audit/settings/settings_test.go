@@ -126,22 +126,22 @@ func TestPlaceholders_areResolvedAsFarAsTheManifestShows(t *testing.T) {
 		want    string
 		is      settings.Certainty
 	}{
-		"nothing to resolve":                      {"orders", nil, "orders", settings.Known},
-		"another key":                             {"${spring.application.name}-x", nil, "orders-x", settings.Known},
-		"a variable":                              {"${PORT}", nil, "8080", settings.Known},
-		"Kubernetes' form":                        {"$(PORT)", nil, "8080", settings.Known},
-		"a shell's form":                          {"$PORT/", nil, "8080/", settings.Known},
-		"a default":                               {"${NOWHERE:5}", nil, "5", settings.Known},
-		"a default that is resolved":              {"${NOWHERE:${PORT}}", nil, "8080", settings.Known},
-		"a default that a Secret may overrule":    {"${NOWHERE:5}", []corev1.EnvFromSource{secret}, "", settings.Unknown},
-		"nothing known":                           {"a${NOWHERE}b", nil, "ab", settings.Unknown},
-		"the pod's name":                          {"$(ME):1", nil, settings.PodName + ":1", settings.PerPod},
-		"the host name":                           {"${HOSTNAME}", nil, settings.PodName, settings.PerPod},
-		"the address":                             {"${spring.cloud.client.ip-address}", nil, settings.PodAddress, settings.PerPod},
-		"something random":                        {"${random.uuid}", nil, "{unique}", settings.PerPod},
-		"an application's name that nobody shows": {"${server.port}", nil, "{serverport}", settings.Known},
-		"a circle":                                {"${a}", nil, "", settings.Unknown},
-		"no placeholder":                          {"a$ {b} $1 ${open", nil, "a$ {b} $1 ${open", settings.Known},
+		"nothing to resolve":       {"orders", nil, "orders", settings.Known},
+		"another key":              {"${spring.application.name}-x", nil, "orders-x", settings.Known},
+		"a variable":               {"${PORT}", nil, "8080", settings.Known},
+		"Kubernetes' form":         {"$(PORT)", nil, "8080", settings.Known},
+		"a shell's form":           {"$PORT/", nil, "8080/", settings.Known},
+		"a default":                {"${NOWHERE:5}", nil, "5", settings.Known},
+		"a default to resolve":     {"${NOWHERE:${PORT}}", nil, "8080", settings.Known},
+		"a default under a Secret": {"${NOWHERE:5}", []corev1.EnvFromSource{secret}, "", settings.Unknown},
+		"nothing known":            {"a${NOWHERE}b", nil, "ab", settings.Unknown},
+		"the pod's name":           {"$(ME):1", nil, settings.PodName + ":1", settings.PerPod},
+		"the host name":            {"${HOSTNAME}", nil, settings.PodName, settings.PerPod},
+		"the address":              {"${spring.cloud.client.ip-address}", nil, settings.PodAddress, settings.PerPod},
+		"something random":         {"${random.uuid}", nil, "{unique}", settings.PerPod},
+		"a port nobody shows":      {"${server.port}", nil, "{serverport}", settings.Known},
+		"a circle":                 {"${a}", nil, "", settings.Unknown},
+		"no placeholder":           {"a$ {b} $1 ${open", nil, "a$ {b} $1 ${open", settings.Known},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
