@@ -59,6 +59,10 @@ type Input struct {
 	// of one says what is in force, that counts.
 	ClusterPolicies []v1alpha1.ClusterRegistryPolicy
 	Policies        []v1alpha1.RegistryPolicy
+	// Webhooks are the names of what changes pods while they are created. They count
+	// only if WebhooksKnown; else it is taken that Kureka's is there.
+	Webhooks      []string
+	WebhooksKnown bool
 	// EveryWorkload takes each workload for a Eureka client, also where no manifest
 	// shows one.
 	EveryWorkload bool

@@ -1,7 +1,11 @@
 package audit
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kureka/kureka/api/v1alpha1"
 )
@@ -21,14 +25,21 @@ type drainState struct {
 	missing []string
 }
 
-// drains knows which namespaces opt in.
-type drains struct{ labels map[string]string }
+// drainWebhook ends the names of Kureka's webhooks for the drain.
+const drainWebhook = ".drain.kureka.dev"
+
+// drains knows which namespaces opt in, and whether there is nobody to do it.
+type drains struct {
+	labels map[string]string
+	nobody bool
+}
 
 func drainsOf(in *Input) drains {
 	d := drains{labels: map[string]string{}}
 	for i := range in.Namespaces {
 		d.labels[in.Namespaces[i].Name] = in.Namespaces[i].Labels[drainLabel]
 	}
+	d.nobody = in.WebhooksKnown && !slices.ContainsFunc(in.Webhooks, func(name string) bool { return strings.HasSuffix(name, drainWebhook) })
 	return d
 }
 
@@ -39,6 +50,9 @@ func (d *drains) of(w *Workload, p *policy) drainState {
 	}
 	if w.Ends {
 		s.unsuited = "it runs to completion"
+	}
+	if d.nobody {
+		s.missing = append(s.missing, "install Kureka's webhook, which is not there")
 	}
 	if p.drain == v1alpha1.DrainDisabled {
 		s.missing = append(s.missing, "set drain.mode in the policy")
@@ -65,4 +79,16 @@ func (s *drainState) first() string {
 // steps says how to turn it on.
 func (s *drainState) steps() string {
 	return "Turn on Kureka's drain (docs/drain.md): " + strings.Join(s.missing, ", ")
+}
+
+// drained lists the containers whose hooks are Kureka's, as a pod tells that exists.
+func drained(template *corev1.PodTemplateSpec) []string {
+	var report struct {
+		Containers []string `json:"containers"`
+	}
+	text := template.Annotations["kureka.dev/drain-report"]
+	if err := json.Unmarshal([]byte(text), &report); err != nil {
+		return nil // it is somebody else's, or none
+	}
+	return report.Containers
 }

@@ -89,5 +89,5 @@ func (s *subject) replacement(instead string) string {
 	case s.policy.replaces:
 		return "Remove the hook, once new pods have the annotation kureka.dev/drain-report; the drain replaces it already: " + instead
 	}
-	return "Remove the whole hook, not a part of it, or the drain leaves the container alone: " + instead
+	return "Remove the whole hook, not a part of it, once new pods have the annotation kureka.dev/drain-report, or the drain leaves the container alone: " + instead
 }

@@ -55,7 +55,17 @@ var ruleCases = map[string]struct {
 		func(w *world) { w.settings["spring.lifecycle.timeoutPerShutdownPhase"] = "PT25S" }, "",
 	},
 	"a grace period of nothing": {func(w *world) { w.grace(0) }, "GraceZero"},
-	"a hook that is kept":       {func(w *world) { w.script("/app/stop") }, "DrainHeldBack"},
+	"a hook that the drain has put there": {
+		func(w *world) {
+			w.hook(sleep(70))
+			w.orders.Spec.Template.Annotations = map[string]string{"kureka.dev/drain-report": `{"sleepSeconds":70,"containers":["app"]}`}
+		}, "",
+	},
+	"no webhook": {func(w *world) { w.in.WebhooksKnown = true; w.in.Webhooks = []string{"others.example"} }, "NoDrain"},
+	"the webhook of the drain": {
+		func(w *world) { w.in.WebhooksKnown = true; w.in.Webhooks = []string{"namespaces.drain.kureka.dev"} }, "",
+	},
+	"a hook that is kept": {func(w *world) { w.script("/app/stop") }, "DrainHeldBack"},
 	"a hook that is replaced": {
 		func(w *world) { w.script("/app/stop"); w.policy.Drain.OnExistingHook = v1alpha1.ReplaceHook }, "",
 	},

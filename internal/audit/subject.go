@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -80,6 +81,7 @@ func subjectsOf(in *Input) []*subject {
 // read fills the containers and reports whether any of them has a Eureka client.
 func (s *subject) read(maps map[string]*corev1.ConfigMap) bool {
 	found := false
+	ours := drained(&s.Template)
 	pod := &s.Template.Spec
 	for i := range pod.Containers {
 		c := &pod.Containers[i]
@@ -90,7 +92,11 @@ func (s *subject) read(maps map[string]*corev1.ConfigMap) bool {
 		client := isClient(c, known)
 		found = found || client
 		s.server = s.server || isServer(known)
-		s.containers = append(s.containers, container{c, known, client, hookOf(c)})
+		h := hookOf(c)
+		if slices.Contains(ours, c.Name) {
+			h = hook{}
+		}
+		s.containers = append(s.containers, container{c, known, client, h})
 	}
 	return found
 }

@@ -4,13 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -20,7 +25,7 @@ import (
 	"github.com/kureka/kureka/test/rig/controlplane"
 )
 
-// apply creates objects in the namespace default, one after the other.
+// apply creates objects, those of namespaces in default, one after the other.
 func apply(ctx context.Context, t *testing.T, config *rest.Config, objects []*unstructured.Unstructured) {
 	t.Helper()
 	client, err := dynamic.NewForConfig(config)
@@ -34,7 +39,11 @@ func apply(ctx context.Context, t *testing.T, config *rest.Config, objects []*un
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := client.Resource(mapping.Resource).Namespace(metav1.NamespaceDefault).Create(ctx, o, metav1.CreateOptions{}); err != nil {
+		var of dynamic.ResourceInterface = client.Resource(mapping.Resource)
+		if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+			of = client.Resource(mapping.Resource).Namespace(metav1.NamespaceDefault)
+		}
+		if _, err := of.Create(ctx, o, metav1.CreateOptions{}); err != nil {
 			t.Fatalf("creating %s %s: %v", kind.Kind, o.GetName(), err)
 		}
 	}
@@ -66,61 +75,121 @@ func viewer(ctx context.Context, t *testing.T, plane *controlplane.ControlPlane)
 }
 
 // auditAs runs the command as whoever a configuration is for.
-func auditAs(t *testing.T, config *rest.Config, args ...string) (rules []string, notes string, code int) {
+func auditAs(t *testing.T, config *rest.Config, args ...string) (answerOfOthers, int) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := controlplane.WriteKubeconfig(config, path); err != nil {
 		t.Fatal(err)
 	}
 	got := run(t, "", append([]string{"audit", "--kubeconfig", path, "-o", "json"}, args...)...)
-	var answer answerOfOthers
-	if err := json.Unmarshal([]byte(got.out), &answer); err != nil {
-		t.Fatalf("%v: %s%s", err, got.out, got.err)
-	}
-	for _, f := range answer.Findings {
-		rules = append(rules, f.Kind+" "+f.Name+" "+f.Rule)
-	}
-	return rules, strings.Join(answer.Notes, "; "), got.code
+	return answerIn(t, got.out), got.code
 }
 
 // answerOfOthers is the answer as others read it.
 type answerOfOthers struct {
-	Findings []struct{ Rule, Kind, Name string }
+	Findings []struct{ Rule, Kind, Name, Advice string }
 	Notes    []string
 }
 
+func answerIn(t *testing.T, out string) (a answerOfOthers) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(out), &a); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return a
+}
+
+func (a *answerOfOthers) rules() []string {
+	rules := make([]string, 0, len(a.Findings))
+	for _, f := range a.Findings {
+		rules = append(rules, f.Kind+" "+f.Name+" "+f.Rule)
+	}
+	return rules
+}
+
+// advice is what a rule advises, empty if it does not speak.
+func (a *answerOfOthers) advice(rule string) string {
+	for _, f := range a.Findings {
+		if f.Rule == rule {
+			return f.Advice
+		}
+	}
+	return ""
+}
+
+// manifests reads what is in files of this repository.
+func manifests(t *testing.T, pattern string) []*unstructured.Unstructured {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files %s, %v", len(files), pattern, err)
+	}
+	var all []*unstructured.Unstructured
+	for _, file := range files {
+		objects, err := controlplane.Manifests(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, objects...)
+	}
+	return all
+}
+
 // TestAudit_findsInAClusterWhatItFindsInFiles puts the rendered chart into a real API
-// server. Nothing is installed there of what may be missing.
+// server, first without anything of Kureka, then with its policy, then with its webhook.
 func TestAudit_findsInAClusterWhatItFindsInFiles(t *testing.T) {
 	t.Parallel()
 	plane := controlplane.StartFor(t, controlplane.Options{NoControllerManager: true})
-	objects, err := controlplane.Manifests(ordersFile)
+	admin := plane.Config()
+	apply(t.Context(), t, admin, manifests(t, ordersFile))
+
+	out, _ := auditing(t, "", "-f", ordersFile, "-o", "json") // which finds something, and says so
+	offline := answerIn(t, out)
+	for name, args := range map[string][]string{"everywhere": nil, "in its namespace": {"-n", metav1.NamespaceDefault}} {
+		got, code := auditAs(t, admin, args...)
+		if diff := cmp.Diff(offline.rules(), got.rules()); diff != "" || len(got.Notes) > 0 || code != exitFound {
+			t.Errorf("%s, notes %q, exit code %d (-files +cluster):\n%s", name, got.Notes, code, diff)
+		}
+	}
+	few, _ := auditAs(t, viewer(t.Context(), t, plane), "-n", metav1.NamespaceDefault)
+	notes := strings.Join(few.Notes, "; ")
+	if len(few.Findings) == 0 || !strings.Contains(notes, "you may not list configmaps") || !strings.Contains(notes, "you may not list namespaces") {
+		t.Errorf("who may read little is told %q, notes %q", few.rules(), notes)
+	}
+
+	apply(t.Context(), t, admin, manifests(t, "../../config/crd/bases/*.yaml"))
+	policy, err := controlplane.DecodeManifests(strings.NewReader(strings.SplitN(drainOn, "---", 2)[1]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	apply(t.Context(), t, plane.Config(), objects)
+	applyPolicy(t.Context(), t, admin, policy)
+	got, _ := auditAs(t, admin)
+	if advice := got.advice("PreStopSleep"); !strings.Contains(advice, "install Kureka's webhook") || !strings.Contains(advice, "eep the hook") {
+		t.Errorf("without a webhook it advises %q", advice)
+	}
+	apply(t.Context(), t, admin, manifests(t, "../../config/webhook/webhook.yaml"))
+	got, _ = auditAs(t, admin)
+	if advice := got.advice("PreStopSleep"); !strings.HasPrefix(advice, "Remove the whole hook") {
+		t.Errorf("with the drain on it advises %q", advice)
+	}
+}
 
-	offline, err := auditing(t, "", "-f", ordersFile, "-o", "json")
-	if offline == "" {
+// applyPolicy opts the namespace default in and creates a policy in it as soon as its
+// kind is served.
+func applyPolicy(ctx context.Context, t *testing.T, config *rest.Config, policy []*unstructured.Unstructured) {
+	t.Helper()
+	client := kubernetes.NewForConfigOrDie(config)
+	patch := []byte(`{"metadata":{"labels":{"kureka.dev/drain":"Enabled"}}}`)
+	if _, err := client.CoreV1().Namespaces().Patch(ctx, metav1.NamespaceDefault, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	var want answerOfOthers
-	if err := json.Unmarshal([]byte(offline), &want); err != nil {
-		t.Fatal(err)
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		list, err := client.Discovery().ServerResourcesForGroupVersion(policy[0].GetAPIVersion())
+		served := func(r metav1.APIResource) bool { return r.Kind == policy[0].GetKind() }
+		return err == nil && slices.ContainsFunc(list.APIResources, served), nil
+	})
+	if err != nil {
+		t.Fatalf("waiting for the policies to be served: %v", err)
 	}
-	rules := make([]string, 0, len(want.Findings))
-	for _, f := range want.Findings {
-		rules = append(rules, f.Kind+" "+f.Name+" "+f.Rule)
-	}
-	for name, args := range map[string][]string{"everywhere": nil, "in its namespace": {"-n", metav1.NamespaceDefault}} {
-		got, notes, code := auditAs(t, plane.Config(), args...)
-		if diff := cmp.Diff(rules, got); diff != "" || notes != "" || code != exitFound {
-			t.Errorf("%s, notes %q, exit code %d (-files +cluster):\n%s", name, notes, code, diff)
-		}
-	}
-
-	got, notes, _ := auditAs(t, viewer(t.Context(), t, plane), "-n", metav1.NamespaceDefault)
-	if len(got) == 0 || !strings.Contains(notes, "you may not list configmaps") || !strings.Contains(notes, "you may not list namespaces") {
-		t.Errorf("who may read little is told %q, notes %q", got, notes)
-	}
+	apply(ctx, t, config, policy)
 }

@@ -103,6 +103,8 @@ type resource struct {
 	// without says what follows where it cannot be listed; empty if nothing can be said
 	// then.
 	without string
+	// listed is called once it was listed; may be nil.
+	listed func(*audit.Input)
 }
 
 func auditResources() []resource {
@@ -118,6 +120,10 @@ func auditResources() []resource {
 		{group: "apis/autoscaling/v2", name: "horizontalpodautoscalers", without: "a workload counts with the replicas that it has"},
 		{group: "api/v1", name: "configmaps", without: "settings in ConfigMaps are not known"},
 		{group: "api/v1", name: "namespaces", cluster: true, without: "namespaces count as not opted in to the drain"},
+		{
+			group: "apis/admissionregistration.k8s.io/v1", name: "mutatingwebhookconfigurations", cluster: true,
+			without: "it is taken that Kureka's webhook is there", listed: func(in *audit.Input) { in.WebhooksKnown = true },
+		},
 		{group: kureka, name: "clusterregistrypolicies", cluster: true, without: "the cluster's policy counts as built in"},
 		{group: kureka, name: "registrypolicies", without: "namespaces count as without a policy"},
 	}
@@ -136,6 +142,8 @@ func (a *auditOptions) readCluster(ctx context.Context, in *audit.Input) (notes 
 	for _, r := range auditResources() {
 		err := r.list(ctx, core.RESTClient(), a.overrides.Context.Namespace, in)
 		switch {
+		case err == nil && r.listed != nil:
+			r.listed(in)
 		case err == nil:
 		case apierrors.IsNotFound(err) && r.without != "": // nobody has installed it
 		case apierrors.IsForbidden(err) && r.without != "":

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -50,6 +51,8 @@ func (r *reader) add(kind, apiVersion string, text []byte) error {
 		err = r.autoscaling(kind, text)
 	case "":
 		err = r.core(kind, text)
+	case "admissionregistration.k8s.io":
+		err = r.webhooks(kind, text)
 	case v1alpha1.Group:
 		err = r.policies(kind, text)
 	default:
@@ -107,14 +110,43 @@ func (r *reader) core(kind string, text []byte) error {
 	return nil
 }
 
+func (r *reader) webhooks(kind string, text []byte) error {
+	if kind != "MutatingWebhookConfiguration" {
+		return nil
+	}
+	var loose struct {
+		Webhooks []struct{ Name string } `json:"webhooks"`
+	}
+	if err := json.Unmarshal(text, &loose); err != nil {
+		return err
+	}
+	for _, w := range loose.Webhooks {
+		r.into.Webhooks = append(r.into.Webhooks, w.Name)
+	}
+	return nil
+}
+
+// policies reads policies. A field that there is not is a policy that does not do what
+// somebody meant, so a file with one is bad; what is served was accepted by the API
+// server, which may be of another version.
 func (r *reader) policies(kind string, text []byte) error {
 	switch kind {
 	case "ClusterRegistryPolicy":
-		return keep(r, text, &r.into.ClusterPolicies)
+		return policy(r, text, &r.into.ClusterPolicies)
 	case "RegistryPolicy":
-		return keep(r, text, &r.into.Policies)
+		return policy(r, text, &r.into.Policies)
 	}
 	return nil
+}
+
+func policy[T any, P object[T]](r *reader, text []byte, to *[]T) error {
+	var o T
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&o); err != nil && !r.live {
+		return err
+	}
+	return keep[T, P](r, text, to)
 }
 
 func (r *reader) autoscaling(kind string, text []byte) error {

@@ -85,6 +85,11 @@ spec: {drain: {mode: Sleep}}
 apiVersion: kureka.dev/v1alpha1
 kind: ClusterRegistryPolicy
 metadata: {name: default}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: kureka}
+webhooks: [{name: pods.drain.kureka.dev}]
 ---`
 
 func TestRead_knowsTheKindsAndPassesOverTheOthers(t *testing.T) {
@@ -110,7 +115,7 @@ func TestRead_knowsTheKindsAndPassesOverTheOthers(t *testing.T) {
 	if diff := cmp.Diff([]audit.Autoscaler{{Namespace: "shop", Kind: "StatefulSet", Name: "b", Least: 4}}, in.Autoscalers); diff != "" {
 		t.Errorf("autoscalers (-want +got):\n%s", diff)
 	}
-	if len(in.ConfigMaps) != 1 || len(in.Namespaces) != 1 || len(in.Policies) != 1 || len(in.ClusterPolicies) != 1 || in.Policies[0].Namespace != "shop" {
+	if len(in.ConfigMaps) != 1 || len(in.Namespaces) != 1 || len(in.Policies) != 1 || len(in.ClusterPolicies) != 1 || len(in.Webhooks) != 1 || in.Policies[0].Namespace != "shop" {
 		t.Errorf("%d ConfigMaps, %d namespaces, %d and %d policies", len(in.ConfigMaps), len(in.Namespaces), len(in.Policies), len(in.ClusterPolicies))
 	}
 }
@@ -119,14 +124,15 @@ func TestRead_saysWhichDocumentIsBadAndWhy(t *testing.T) {
 	t.Parallel()
 	const good = "apiVersion: v1\nkind: Service\n---\n# nothing\n---\n"
 	tests := map[string]struct{ document, want string }{
-		"no YAML":                 {"a: [", "reading it as YAML"},
-		"tabs":                    {"a:\n\tb: c", "reading it as YAML"},
-		"a template":              {"kind: {{ .Values.kind }}", "reading it as YAML"},
-		"no object":               {"- a\n- b", "reading what it is"},
-		"no kind":                 {"a: b", "it has no kind"},
-		"a field of another type": {"apiVersion: apps/v1\nkind: Deployment\nspec: {replicas: many}", "reading the Deployment"},
-		"an item":                 {"apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Pod}, {apiVersion: v1, kind: Pod, spec: no}]", "item 2: reading the Pod"},
-		"too large":               {"a: " + strings.Repeat("x", 5<<20), "larger than 4 MiB"},
+		"no YAML":                          {"a: [", "reading it as YAML"},
+		"tabs":                             {"a:\n\tb: c", "reading it as YAML"},
+		"a template":                       {"kind: {{ .Values.kind }}", "reading it as YAML"},
+		"no object":                        {"- a\n- b", "reading what it is"},
+		"no kind":                          {"a: b", "it has no kind"},
+		"a field of another type":          {"apiVersion: apps/v1\nkind: Deployment\nspec: {replicas: many}", "reading the Deployment"},
+		"a policy's field of another name": {"apiVersion: kureka.dev/v1alpha1\nkind: RegistryPolicy\nspec: {drain: {mod: Sleep}}", `unknown field "mod"`},
+		"an item":                          {"apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Pod}, {apiVersion: v1, kind: Pod, spec: no}]", "item 2: reading the Pod"},
+		"too large":                        {"a: " + strings.Repeat("x", 5<<20), "larger than 4 MiB"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
