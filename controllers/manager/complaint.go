@@ -35,7 +35,7 @@ func (c *complaint) about(now time.Time, err error) {
 	}
 	c.last = kind
 	if kind == missing {
-		c.log.Info("The custom resources are not installed, so what is built in is in force. "+
+		c.log.Info("The custom resources are not installed, so what is built in is in force, or what a snapshot has kept. "+
 			"They are used as soon as they are: kubectl apply -k config/crd", "for", c.subject)
 		return
 	}
