@@ -83,14 +83,9 @@ func (t *timers) courses() []course {
 	return all
 }
 
-// Assumptions about clients, which no server sees.
-const (
-	// lateRegistration is how long Netflix's client waits before it registers, where
-	// nothing makes it register at once.
-	lateRegistration = 40 * time.Second
-	// connectSlack is added to a rhythm before a heartbeat counts as late.
-	connectSlack = 3 * time.Second
-)
+// lateRegistration is how long Netflix's client waits before it registers, where
+// nothing makes it register at once. No server sees that.
+const lateRegistration = 40 * time.Second
 
 // death is from the end of a process to the registry showing it.
 func (t *timers) death() part {
@@ -102,7 +97,7 @@ func (t *timers) death() part {
 		}
 	}
 	usual, from := t.reaction()
-	silent := max(t.Silence, t.Interval+connectSlack) + t.Interval
+	silent := max(t.Silence, t.Interval+lateAfter) // the second witness is a heartbeat that does not come
 	return part{
 		"registry learns of it",
 		span{usual.Best, usual.Typical, max(usual.Worst, silent)},
@@ -147,7 +142,7 @@ func (t *timers) fetch() part {
 		}
 	}
 	if assumed && slowest < usualInterval {
-		return part{"slowest consumer fetches", within(usualInterval), "assumed: not every consumer is measured"}
+		return part{"slowest consumer fetches", within(usualInterval), "assumed: not every consumer is known to be one process and measured"}
 	}
 	return part{"slowest consumer fetches", within(slowest), "measured: " + who}
 }

@@ -21,11 +21,11 @@ func TestCourses_addUp(t *testing.T) {
 				Bound: true, Interval: 30 * s, Lease: 90 * s, Silence: 22 * s, Consumers: measured, Known: 2, Cache: 4 * s,
 				Reactions: []time.Duration{3 * s, 1 * s, 2 * s},
 			},
-			[]span{{1 * s, 2*s + 5*s + 2*s, 63*s + 14*s}, {0, 7 * s, 40*s + 14*s}, {1 * s, 9 * s, 3*s + 14*s}},
+			[]span{{1 * s, 2*s + 5*s + 2*s, 33*s + 14*s}, {0, 7 * s, 40*s + 14*s}, {1 * s, 9 * s, 3*s + 14*s}},
 		},
 		"one consumer is not measured": {
 			timers{Bound: true, Interval: 30 * s, Silence: 60 * s, Consumers: append([]consumer{{Address: "192.0.2.1"}}, measured...), Cache: 0},
-			[]span{{0, 15 * s, 90*s + 30*s}, {0, 15 * s, 70 * s}, {0, 15 * s, 30 * s}},
+			[]span{{0, 15 * s, 60*s + 30*s}, {0, 15 * s, 70 * s}, {0, 15 * s, 30 * s}},
 		},
 		"nobody is bound": {
 			timers{Interval: 30 * s, Lease: 90 * s, Consumers: measured, Known: 2},

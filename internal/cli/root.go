@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
 )
 
 // The exit codes.
@@ -34,6 +35,8 @@ type Environment struct {
 // exit code: 0 if all is well, 1 if what was looked for was found, such as a
 // difference, and 2 if there is no answer.
 func Main(ctx context.Context, args []string, env Environment) int {
+	klog.LogToStderr(false) // what a forwarded port cannot do, a request says in better words
+	klog.SetOutput(io.Discard)
 	root := newRoot(env)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

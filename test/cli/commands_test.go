@@ -39,7 +39,7 @@ func TestCommands_answerAboutALiveRegistry(t *testing.T) {
 		code int
 		want []string
 	}{
-		"status":         {[]string{"status"}, 0, []string{"the cluster is seen", "NAMESPACE", s.Namespace}},
+		"status":         {[]string{"status"}, 0, []string{"server ", "NAMESPACE", s.Namespace}},
 		"instances":      {[]string{"instances", "--app", "shop", "-n", s.Namespace}, 0, []string{s.pods[0].ID, "UP", s.Nodes[0].Name}},
 		"wide":           {[]string{"instances", "--app", "shop", "-o", "wide"}, 0, []string{"ADDRESS", "yes"}},
 		"unbound":        {[]string{"instances", "--app", "shop", "--unbound"}, 0, []string{"APP"}},
