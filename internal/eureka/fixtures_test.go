@@ -70,6 +70,8 @@ func hostileInstance() Instance {
 		{"bad\xff", "bad\xc3\x28"},
 		{"noncharacter\uffff", "\ufffe"},
 		{"xmlns", "http://h/"},
+		{"instance", "named like an element"},
+		{"metadata", "m"},
 		{"@class", "dropped"},
 		{"", "dropped"},
 	}

@@ -340,13 +340,23 @@ func checkXML(doc []byte, elements map[string]string) error {
 		case xml.EndElement:
 			path = path[:len(path)-1]
 		case xml.CharData:
-			if len(path) == 0 || elements[path[len(path)-1]] != "" {
+			if depth := inMetadata(path); len(path) == 0 || depth == 1 || depth == 0 && elements[path[len(path)-1]] != "" {
 				return fmt.Errorf("text in %v", path)
 			}
 		default:
 			return fmt.Errorf("a %T", token)
 		}
 	}
+}
+
+// inMetadata is 0 outside metadata, 1 between its elements and 2 in one of them, which
+// may have the name of anything.
+func inMetadata(path []string) int {
+	i := slices.Index(path, "metadata")
+	if i < 0 {
+		return 0
+	}
+	return len(path) - i
 }
 
 func checkElement(elements map[string]string, path []string, start xml.StartElement) error {
@@ -360,10 +370,14 @@ func checkElement(elements map[string]string, path []string, start xml.StartElem
 		}
 		return nil
 	}
-	parent := path[len(path)-1]
-	if parent == "metadata" {
+	switch inMetadata(path) {
+	case 0:
+	case 1:
 		return nil
+	default:
+		return fmt.Errorf("element %q in %v", name, path)
 	}
+	parent := path[len(path)-1]
 	if !slices.Contains(strings.Fields(elements[parent]), name) {
 		return fmt.Errorf("element %q in %v", name, path)
 	}
