@@ -9,7 +9,8 @@ func mutations() []mutation {
 // seeing is what guards the way from objects to evidence.
 func seeing() []mutation {
 	const feedFile, pods, nodes, addresses = "controllers/feed/feed.go", "internal/cluster/pods.go", "internal/cluster/nodes.go", "internal/cluster/addresses.go"
-	const confirm, binding, candidate, requests = "controllers/feed/confirm.go", "internal/cluster/binding.go", "internal/cluster/candidate.go", "internal/cluster/requests.go"
+	const confirm, binding, candidate = "controllers/feed/confirm.go", "internal/cluster/binding.go", "internal/cluster/candidate.go"
+	const requests, refuse = "internal/cluster/requests.go", "internal/cluster/refuse.go"
 	return []mutation{
 		{
 			"relists are confirmed", feedFile,
@@ -44,7 +45,7 @@ func seeing() []mutation {
 			out`},
 		{"who is not shown yet is hidden", binding, `	return !c.fallback.Observe && c.isGhost(in)`, `	return false`},
 		{"nobody is hidden from a stale view", binding, `in.sharer != nil || !c.fresh {`, `in.sharer != nil {`},
-		{"the dead do not replace the living", requests, `	return why == UnboundPodNotSeen || c.isGhost(in)`, `	return false`},
+		{"the dead do not replace the living", refuse, `return why == UnboundPodNotSeen || c.isGhost(in)`, `return false`},
 		{"a late registration is bound to an older pod only", candidate, `!created.Add(time.Second).After(in.said)`, `!created.IsZero()`},
 		{"a pod that was seen before is older", candidate, `p.seen.Before(in.said) || `, ``},
 		{"a heartbeat tells whose a registration is", candidate, `return in.unbound == UnboundYounger && `, `return false && `},
