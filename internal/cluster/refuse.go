@@ -12,10 +12,18 @@ import (
 // refused: one of every other namespace that has a StatefulSet of the same name.
 const maxTurnedAway = 16
 
-// intrudes reports whether somebody dead, dying or not yet seen is about to
-// replace the record of a living pod, or somebody of a namespace that has to stay back.
+// intrudes reports whether somebody dead, dying or not yet seen is about to replace the
+// record of a living pod, or somebody of a namespace that has to stay back. Nor do the
+// dead and the dying replace what came from elsewhere and is nobody's yet: a pod that is
+// not seen may be the one that has their id by now.
 func (c *Cluster) intrudes(in, old *instance, p *pod, why string) bool {
-	return old != nil && slices.ContainsFunc(livingOf(old.users), func(user *pod) bool {
+	if old == nil {
+		return false
+	}
+	if p != nil && !p.alive() && old.pod == nil && len(old.users) == 0 && old.ip != in.ip && !c.observes(p) {
+		return true
+	}
+	return slices.ContainsFunc(livingOf(old.users), func(user *pod) bool {
 		switch {
 		case user == p || c.observes(user):
 			return false
