@@ -39,6 +39,7 @@ type client struct {
 	asked      time.Duration   // when it was last answered anything; -1 never
 	lost       time.Duration   // when its record last had a reason to be removed; -1 if that is over
 	placed     *operator       // which has been shown the pod with the address while it was registered
+	displaced  time.Duration   // when somebody else registered its id with an operator that could not tell them apart; -1 never
 	cancelled  bool
 	outage     time.Duration // since when it has not reached the operator; -1 if it has
 	alone      bool          // something else than an outage of everybody kept it away since it was heard
@@ -52,7 +53,7 @@ type client struct {
 func newClient(w *world, proc *process) *client {
 	p := proc.pod
 	c := &client{
-		w: w, proc: proc, node: p.node, load: p.load, uid: p.uid, heard: -1, registered: -1, outage: -1, doubted: -1, told: -1, asked: -1, lost: -1,
+		w: w, proc: proc, node: p.node, load: p.load, uid: p.uid, heard: -1, registered: -1, outage: -1, doubted: -1, told: -1, asked: -1, lost: -1, displaced: -1,
 		dice: newDice(w.plan.seed, "client "+proc.id), delay: p.load.interval,
 	}
 	c.graceful = p.load.graceful
@@ -77,7 +78,7 @@ func newClient(w *world, proc *process) *client {
 func newOutside(w *world, load *workload, i int, ip netip.Addr) *client {
 	proc := &process{id: fmt.Sprintf("vm%d", i), alive: true}
 	c := &client{
-		w: w, proc: proc, load: load, heard: -1, registered: -1, outage: -1, doubted: -1, told: -1, asked: -1, lost: -1,
+		w: w, proc: proc, load: load, heard: -1, registered: -1, outage: -1, doubted: -1, told: -1, asked: -1, lost: -1, displaced: -1,
 		dice: newDice(w.plan.seed, proc.id), delay: load.interval, graceful: true,
 	}
 	if !load.proxied {

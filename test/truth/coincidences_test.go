@@ -20,7 +20,7 @@ var coincidences = map[string]func(*world, fault){
 }
 
 // needed is the worlds without which a coincidence would hardly ever meet anybody.
-var needed = map[string]func(*plan){"the dead speak on": behindProxies}
+var needed = map[string]func(*plan, fault){"the dead speak on": behindProxies, "the dead register": withSuccessors}
 
 // vouchFor has somebody swear wrongly that a node that cannot be reached is down,
 // until its processes are taken for dead, but not long enough for its pods to be
@@ -110,12 +110,29 @@ func reuseUnseen(w *world, f fault) {
 	w.after(15*time.Second, func() { restartUnseen(w, 45*time.Second) })
 }
 
+// withSuccessors is a world in which, of every other of those histories, others have
+// the ids of the dead, and tell nothing by their timestamps.
+func withSuccessors(p *plan, f fault) {
+	if f.amount%2 == 0 {
+		return
+	}
+	p.podRanges = true
+	for i := range p.loads {
+		if l := &p.loads[i]; !l.hostNetwork {
+			l.stateful, l.named, l.proxied, l.timeless = true, true, false, true
+		}
+	}
+}
+
 // registerDead has processes that live on without their pods register again, with an
-// operator that has not seen those die.
+// operator that has not seen those die, and may see nothing just then.
 func registerDead(w *world, f fault) {
 	f.lasts = 4 * time.Minute
 	evacuate(w, f)
 	w.after(130*time.Second, func() { restart(w, fault{lasts: time.Second}) })
+	if f.amount%2 == 1 {
+		w.after(150*time.Second, func() { cutWatch(w, fault{lasts: 60 * time.Second}) })
+	}
 	w.after(175*time.Second, func() {
 		for _, c := range w.living() {
 			if c.proc.pod != nil && w.api.pod(c.proc.pod) == nil {
@@ -128,7 +145,7 @@ func registerDead(w *world, f fault) {
 
 // behindProxies is a world in which only ids tell clients from the next owners of their
 // addresses.
-func behindProxies(p *plan) {
+func behindProxies(p *plan, _ fault) {
 	p.podRanges = false
 	for i := range p.loads {
 		if l := &p.loads[i]; !l.stateful && !l.hostNetwork {

@@ -44,10 +44,22 @@ func (w *world) reason(c *client) (why string, lasting bool) {
 		return "has not registered", false
 	case c.misplaced:
 		return "registered from an address that was shown as another's", true
+	case w.isDisplaced(c):
+		return "has not been heard since it was shown who registered its id", false
 	case c.proc.pod == nil:
 		return "", false
 	}
 	return w.reasonInCluster(c)
+}
+
+// isDisplaced reports whether a client's record may be another's, who registered the id
+// in a stale view: it comes back with its first request after the watches have told.
+func (w *world) isDisplaced(c *client) bool {
+	if c.displaced < 0 || c.registered > c.displaced {
+		return false
+	}
+	told := max(c.displaced, w.op.view.fresh) + 12*time.Second
+	return w.op.view.fresh < 0 || c.asked < told || w.now-c.asked < 2*time.Second
 }
 
 // reasonInCluster looks at what is written about pod and node, and at silence.

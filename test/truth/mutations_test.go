@@ -45,6 +45,7 @@ func seeing() []mutation {
 			out`},
 		{"who is not shown yet is hidden", binding, `	return !c.fallback.Observe && c.isGhost(in)`, `	return false`},
 		{"nobody is hidden from a stale view", binding, `in.sharer != nil || !c.fresh {`, `in.sharer != nil {`},
+		{"who sends heartbeats for a hidden record of another registers", requests, `unknown = src != in.source`, `unknown = false`},
 		{"the dead do not replace the living", refuse, `return why == UnboundPodNotSeen || c.isGhost(in)`, `return false`},
 		{"a late registration is bound to an older pod only", candidate, `!created.Add(time.Second).After(in.said)`, `!created.IsZero()`},
 		{"a pod that was seen before is older", candidate, `p.seen.Before(in.said) || `, ``},

@@ -236,6 +236,9 @@ func (op *operator) displaces(c *client) {
 	for _, other := range op.w.clients {
 		if other.key == c.key && (other != c || c.cancelled) {
 			other.lost = op.w.now
+			if other != c {
+				other.displaced = op.w.now
+			}
 		}
 	}
 }

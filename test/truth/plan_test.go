@@ -75,7 +75,7 @@ func (p *plan) coincide() {
 	f := randomFault(d, pick(d, slices.Sorted(maps.Keys(coincidences))))
 	f.at = min(f.at, 2*time.Minute)
 	if world := needed[f.kind]; world != nil {
-		world(p)
+		world(p, f)
 	}
 	if d.chance(50) { // and hardly anything else
 		p.faults = p.faults[:min(len(p.faults), 1)]
