@@ -142,8 +142,8 @@ endif
 	@$(PROGRESS) "generating parts of the chart" go run ./hack/chart
 
 .PHONY: verify
-verify: ## Fail when a generated file, a go.mod, the format or a path in a document is not as it should be.
+verify: ## Fail when a generated file, a go.mod, the format or what a document names is not as it should be.
 	@hack/verify-tree.sh $(MAKE) --no-print-directory generate
 	@hack/verify-modules.sh
 	@$(PROGRESS) "checking the format (builds the formatter first, once)" $(TOOL) golangci-lint fmt --diff
-	@hack/verify-docs.sh
+	@$(PROGRESS) "checking what the documents name" go test ./test/docs
