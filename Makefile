@@ -36,7 +36,7 @@ demo: cluster-ensure ## Show the incident and its end on a real API server (COMP
 	@go run ./hack/demo $(if $(COMPARE),--compare)
 
 .PHONY: cluster-up
-cluster-up: cluster-ensure ## Start a control plane of your own and leave it running.
+cluster-up: ## Start a control plane of your own and leave it running.
 	@go run ./hack/cluster up
 
 .PHONY: cluster-down
@@ -70,7 +70,7 @@ lint: ## Run the linters, the import rules among them.
 
 .PHONY: helm-ensure
 helm-ensure:
-	@$(PROGRESS) "building Helm and kustomize (once)" sh -c 'for tool in helm kustomize; do go tool -modfile=hack/helm/go.mod -n $$tool >/dev/null || exit 1; done'
+	@$(PROGRESS) "building Helm, kustomize and kubectl (once)" sh -c 'for tool in helm kustomize kubectl; do go -C hack/helm tool -n $$tool >/dev/null || exit 1; done'
 
 .PHONY: chart
 chart: cluster-ensure helm-ensure ## Check the chart: what it renders, and a release from installation to end.

@@ -28,6 +28,7 @@ const (
 const (
 	helmEnv      = "KUREKA_TEST_HELM"
 	kustomizeEnv = "KUREKA_TEST_KUSTOMIZE"
+	kubectlEnv   = "KUREKA_TEST_KUBECTL"
 )
 
 func TestMain(m *testing.M) {
@@ -71,11 +72,11 @@ func prepare(ctx context.Context) error {
 	if err := stage.Prepare(ctx, os.Stderr); err != nil {
 		return err
 	}
-	for name, env := range map[string]string{"helm": helmEnv, "kustomize": kustomizeEnv} {
+	for name, env := range map[string]string{"helm": helmEnv, "kustomize": kustomizeEnv, "kubectl": kubectlEnv} {
 		if os.Getenv(env) != "" {
 			continue
 		}
-		find := exec.CommandContext(ctx, "go", "tool", "-modfile=hack/helm/go.mod", "-n", name)
+		find := exec.CommandContext(ctx, "go", "-C", "hack/helm", "tool", "-n", name)
 		find.Dir, find.Stderr = root, os.Stderr
 		path, err := find.Output()
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,6 +28,7 @@ import (
 	"github.com/kureka/kureka/api/v1alpha1"
 	"github.com/kureka/kureka/test/rig/controlplane"
 	"github.com/kureka/kureka/test/rig/kubelet"
+	"github.com/kureka/kureka/test/rig/markdown"
 )
 
 const (
@@ -122,25 +124,26 @@ func (w *world) eventually(what string, holds func() error) {
 	}
 }
 
-// documented runs the commands of the first block below a heading of docs/install.md.
+// documented runs the commands below a heading of docs/install.md that are marked to
+// be run, with more arguments for Helm.
 func (w *world) documented(heading string, more ...string) {
 	w.t.Helper()
-	text, err := os.ReadFile(root + "/docs/install.md")
+	page, err := markdown.Read(root + "/docs/install.md")
 	w.must(err)
-	_, section, found := strings.Cut(string(text), "\n## "+heading+"\n")
-	_, block, fenced := strings.Cut(section, "```\n")
-	block, _, ended := strings.Cut(block, "```")
-	if !found || !fenced || !ended {
+	blocks := page.Below(heading, "run")
+	if len(blocks) == 0 {
 		w.t.Fatalf("docs/install.md has no commands below %q", heading)
 	}
-	for line := range strings.Lines(block) {
-		switch args := strings.Fields(line); args[0] {
-		case "helm":
-			w.helm(append(args[1:], more...)...)
-		case "kubectl":
-			w.kubectl(args[1:]...)
-		default:
-			w.t.Fatalf("docs/install.md: this test cannot run %q", line)
+	for _, b := range blocks {
+		for line := range strings.Lines(b.Text) {
+			switch args := strings.Fields(line); args[0] {
+			case "helm":
+				w.helm(append(args[1:], more...)...)
+			case "kubectl":
+				w.kubectl(args[1:]...)
+			default:
+				w.t.Fatalf("docs/install.md: this test cannot run %q", line)
+			}
 		}
 	}
 }
@@ -162,19 +165,12 @@ func (w *world) helm(args ...string) string {
 	return out
 }
 
-// kubectl does what the documented commands need of it.
+// kubectl runs it as an administrator.
 func (w *world) kubectl(args ...string) {
 	w.t.Helper()
-	switch {
-	case len(args) == 3 && args[0] == "create" && args[1] == "namespace":
-		w.namespace(args[2], nil)
-	case len(args) == 4 && args[0] == "label" && args[1] == "namespace":
-		key, value, _ := strings.Cut(args[3], "=")
-		patch := fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, key, value)
-		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: args[2]}}
-		w.must(w.api.Patch(w.t.Context(), ns, client.RawPatch("application/merge-patch+json", []byte(patch))))
-	default:
-		w.t.Fatalf("docs/install.md: this test cannot run kubectl %s", strings.Join(args, " "))
+	cmd := exec.CommandContext(w.t.Context(), os.Getenv(kubectlEnv), append(args, "--kubeconfig", w.kubeconfig, "--cache-dir", w.t.TempDir())...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }
 

@@ -67,11 +67,11 @@ var namedTarget = regexp.MustCompile(`(?:^|[;&|(] *|"\$\()make((?: --?[a-z-]+)*)
 func TestEveryMakeTargetExists(t *testing.T) {
 	targets := makefile(t)
 	for _, d := range documents(t) {
-		for _, c := range codeIn(d) {
-			for _, m := range namedTarget.FindAllStringSubmatch(c.text, -1) {
+		for _, c := range d.Code() {
+			for _, m := range namedTarget.FindAllStringSubmatch(c.Text, -1) {
 				for target := range strings.FieldsSeq(m[2]) {
 					if !targets[target] {
-						t.Errorf("%s:%d names the target %s", d.Path, c.line, target)
+						t.Errorf("%s:%d names the target %s", d.Path, c.Line, target)
 					}
 				}
 			}
@@ -95,18 +95,18 @@ func TestEveryCommandAndFlagExists(t *testing.T) {
 	text := usage(t)
 	commands, flags := matches(usageCommand, text), matches(usageFlag, text)
 	for _, d := range documents(t) {
-		for _, c := range codeIn(d) {
-			if !ownLine.MatchString(c.text) {
+		for _, c := range d.Code() {
+			if !ownLine.MatchString(c.Text) {
 				continue
 			}
-			for name := range matches(ownCommand, c.text) {
+			for name := range matches(ownCommand, c.Text) {
 				if !commands[name] {
-					t.Errorf("%s:%d names the command %s", d.Path, c.line, name)
+					t.Errorf("%s:%d names the command %s", d.Path, c.Line, name)
 				}
 			}
-			for flag := range matches(flagUse, c.text) {
+			for flag := range matches(flagUse, c.Text) {
 				if !flags[flag] && !foreignFlags()[flag] {
-					t.Errorf("%s:%d names the flag --%s", d.Path, c.line, flag)
+					t.Errorf("%s:%d names the flag --%s", d.Path, c.Line, flag)
 				}
 			}
 		}
@@ -123,11 +123,11 @@ var (
 func TestEveryChartValueExists(t *testing.T) {
 	values := listed(t, "charts/kureka/README.md", "")
 	for _, d := range documents(t) {
-		for _, c := range codeIn(d) {
-			for _, m := range setting.FindAllStringSubmatch(c.text, -1) {
+		for _, c := range d.Code() {
+			for _, m := range setting.FindAllStringSubmatch(c.Text, -1) {
 				for name := range matches(assignment, m[1]) {
 					if !values.has(index.ReplaceAllString(name, "")) {
-						t.Errorf("%s:%d sets the value %s", d.Path, c.line, name)
+						t.Errorf("%s:%d sets the value %s", d.Path, c.Line, name)
 					}
 				}
 			}
@@ -170,10 +170,10 @@ var (
 func TestEveryMetricExists(t *testing.T) {
 	metrics := listed(t, "docs/metrics.md", "kureka_")
 	for _, d := range documents(t) {
-		for _, c := range codeIn(d) {
-			for name := range matches(metric, c.text) {
+		for _, c := range d.Code() {
+			for name := range matches(metric, c.Text) {
 				if !metrics[strings.TrimPrefix(parts.ReplaceAllString(name, ""), "kureka_")] {
-					t.Errorf("%s:%d names the metric %s", d.Path, c.line, name)
+					t.Errorf("%s:%d names the metric %s", d.Path, c.Line, name)
 				}
 			}
 		}

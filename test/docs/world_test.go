@@ -15,24 +15,11 @@ import (
 
 const root = "../.."
 
-// documents reads every document that tells of the present.
 func documents(t *testing.T) []*markdown.Document {
 	t.Helper()
-	var all []*markdown.Document
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/adr/*.md", "charts/*/*.md"} {
-		paths, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatalf("listing the documents: %v", err)
-		}
-		for _, path := range paths {
-			path, err = filepath.Rel(root, path)
-			if err != nil {
-				t.Fatalf("listing the documents: %v", err)
-			}
-			if path != "CHANGELOG.md" && !strings.HasPrefix(path, "docs/adr/0") {
-				all = append(all, document(t, path))
-			}
-		}
+	all, err := markdown.ReadAll(root)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return all
 }
@@ -46,28 +33,6 @@ func document(t *testing.T, path string) *markdown.Document {
 	}
 	d.Path = path
 	return d
-}
-
-// code is a piece of a document that is set in code style: a line of a block, or a
-// span.
-type code struct {
-	text string
-	line int
-}
-
-func codeIn(d *markdown.Document) []code {
-	var all []code
-	for _, b := range d.Blocks {
-		line := b.Line
-		for text := range strings.Lines(b.Text) {
-			line++
-			all = append(all, code{strings.TrimPrefix(strings.TrimSpace(text), "$ "), line})
-		}
-	}
-	for _, s := range d.Spans {
-		all = append(all, code{s.Text, s.Line})
-	}
-	return all
 }
 
 // names is a set.

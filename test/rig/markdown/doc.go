@@ -3,6 +3,7 @@
 // import anything of the product.
 //
 // A comment before a fenced block says what a test does with it, and no reader sees
-// it: `<!-- run -->` that its commands are run, `<!-- file NAME -->` that it is the
-// content of a file.
+// it: `<!-- run -->` that its commands are run, `<!-- build -->` that they are run
+// before, where there is a network, and `<!-- file NAME -->` that it is the content
+// of a file.
 package markdown

@@ -3,7 +3,9 @@ package markdown
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -38,10 +40,35 @@ type Span struct {
 
 var (
 	headingForm = regexp.MustCompile(`^#{1,6} +(.+?) *$`)
-	markerForm  = regexp.MustCompile(`^<!-- (run|file [A-Za-z0-9_./-]+) -->$`)
+	markerForm  = regexp.MustCompile(`^<!-- (run|build|file [A-Za-z0-9_./-]+) -->$`)
 	linkForm    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	spanForm    = regexp.MustCompile("``? ?([^`]+?) ?`?`")
 )
+
+// ReadAll reads every document of a repository that tells of the present: not the
+// changelog and not the decision records. Their paths are given from its top.
+func ReadAll(root string) ([]*Document, error) {
+	var all []*Document
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/adr/*.md", "charts/*/*.md"} {
+		paths, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			return nil, fmt.Errorf("listing the documents: %w", err)
+		}
+		for _, path := range paths {
+			d, err := Read(path)
+			if err != nil {
+				return nil, err
+			}
+			if d.Path, err = filepath.Rel(root, path); err != nil {
+				return nil, fmt.Errorf("listing the documents: %w", err)
+			}
+			if d.Path != "CHANGELOG.md" && !strings.HasPrefix(d.Path, "docs/adr/0") {
+				all = append(all, d)
+			}
+		}
+	}
+	return all, nil
+}
 
 // Read takes a file apart. A block that is not closed is an error.
 func Read(path string) (*Document, error) {
@@ -105,6 +132,20 @@ func (r *reader) prose(text string) {
 	for _, m := range spanForm.FindAllStringSubmatch(text, -1) {
 		r.d.Spans = append(r.d.Spans, Span{Text: m[1], Line: r.line})
 	}
+}
+
+// Code returns what is set in code style: spans, and the lines of blocks without a
+// prompt.
+func (d *Document) Code() []Span {
+	all := slices.Clone(d.Spans)
+	for _, b := range d.Blocks {
+		line := b.Line
+		for text := range strings.Lines(b.Text) {
+			line++
+			all = append(all, Span{strings.TrimPrefix(strings.TrimSpace(text), "$ "), line})
+		}
+	}
+	return all
 }
 
 // Below returns the blocks with a marker below a heading, in their order.

@@ -1,0 +1,101 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kureka/kureka/test/rig/controlplane"
+	"github.com/kureka/kureka/test/rig/netns"
+	"github.com/kureka/kureka/test/rig/stage"
+)
+
+const (
+	root = "../../.."
+	// patience bounds what a section or a quickstart takes: a build, and Java starting
+	// on a busy machine.
+	patience = 10 * time.Minute
+)
+
+var withClients = flag.Bool("clients", false, "build and run the quickstarts that need more than Go")
+
+// The environment variables that tell the inner program of a namespace what has been
+// prepared.
+const (
+	kubectlEnv     = "KUREKA_TEST_KUBECTL"
+	quickstartsEnv = "KUREKA_TEST_QUICKSTARTS"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (code int, err error) {
+	if os.Getenv(quickstartsEnv) == "" {
+		if err := prepare(context.Background()); err != nil {
+			return 1, err
+		}
+	}
+	if _, err := netns.Enter(); err != nil {
+		fmt.Fprintf(os.Stderr, "%v; commands that need ports of their own are skipped\n", err)
+	}
+	defer func() { err = errors.Join(err, stage.Discard(), os.RemoveAll(os.Getenv(quickstartsEnv))) }()
+	return m.Run(), nil
+}
+
+// prepare finds or builds what a network namespace could not.
+func prepare(ctx context.Context) error {
+	if err := stage.Prepare(ctx, os.Stderr); err != nil {
+		return err
+	}
+	find := exec.CommandContext(ctx, "go", "-C", "hack/helm", "tool", "-n", "kubectl")
+	find.Dir, find.Stderr = root, os.Stderr
+	path, err := find.Output()
+	if err != nil {
+		return fmt.Errorf("building kubectl: %w", err)
+	}
+	if err := os.Setenv(kubectlEnv, strings.TrimSpace(string(path))); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "kureka-quickstarts-")
+	if err != nil {
+		return fmt.Errorf("creating a folder for the quickstarts: %w", err)
+	}
+	if err := build(ctx, folder); err != nil {
+		return errors.Join(err, os.RemoveAll(folder))
+	}
+	return os.Setenv(quickstartsEnv, folder)
+}
+
+// programs makes a folder for PATH and one for KUBEBUILDER_ASSETS, so that a shell
+// finds kubectl and the control plane.
+func programs(t *testing.T) (path, assets string) {
+	t.Helper()
+	binaries, err := controlplane.Ensure(t.Context(), os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, assets = t.TempDir(), t.TempDir()
+	links := map[string]string{filepath.Join(path, "kubectl"): os.Getenv(kubectlEnv)}
+	for _, program := range []string{binaries.Etcd, binaries.APIServer, binaries.ControllerManager} {
+		links[filepath.Join(assets, filepath.Base(program))] = program
+	}
+	for link, program := range links {
+		if err := os.Symlink(program, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path, assets
+}
