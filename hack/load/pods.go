@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
@@ -39,13 +40,13 @@ func hosts(ctx context.Context, s settings) ([]host, error) {
 }
 
 func createPods(ctx context.Context, client kubernetes.Interface, s settings) error {
-	const workers = 8
+	const workers = 4
 	var group sync.WaitGroup
 	errs := make([]error, workers)
 	for w := range workers {
 		group.Go(func() {
 			for i := w; i < s.clients && errs[w] == nil; i += workers {
-				_, errs[w] = client.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, pod(i, s.nodes), metav1.CreateOptions{})
+				errs[w] = createPod(ctx, client, pod(i, s.nodes))
 			}
 		})
 	}
@@ -56,6 +57,20 @@ func createPods(ctx context.Context, client kubernetes.Interface, s settings) er
 		}
 	}
 	return nil
+}
+
+// createPod tries again for as long as the API server is too busy.
+func createPod(ctx context.Context, client kubernetes.Interface, p *corev1.Pod) error {
+	return wait.PollUntilContextTimeout(ctx, time.Second, 10*time.Minute, true, func(ctx context.Context) (bool, error) {
+		_, err := client.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, p, metav1.CreateOptions{})
+		if apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) {
+			return false, nil
+		}
+		if apierrors.IsAlreadyExists(err) { // a try that timed out has made it all the same
+			err = nil
+		}
+		return err == nil, err
+	})
 }
 
 func pod(i, nodes int) *corev1.Pod {
