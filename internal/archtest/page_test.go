@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,11 +49,10 @@ func page(rows []row) (string, error) {
 	var b strings.Builder
 	b.WriteString("\n| Package | In its own words | May import |\n|---|---|---|\n")
 	for _, r := range rows {
-		folder := filepath.Join(root, filepath.FromSlash(r.pkg))
-		if _, err := os.Stat(folder); r.open || os.IsNotExist(err) {
+		if r.open || !isThere(r.pkg) {
 			continue
 		}
-		words, err := synopsis(folder)
+		words, err := synopsis(folderOf(r.pkg))
 		if err != nil {
 			return "", err
 		}
@@ -65,12 +65,21 @@ func page(rows []row) (string, error) {
 	return b.String(), nil
 }
 
-// allowances are what a package may import of this module, one below another.
+// allowances are what there is that a package may import of this module.
 func allowances(r row) string {
-	if len(r.may) == 0 {
+	may := slices.DeleteFunc(slices.Clone(r.may), func(pkg string) bool { return !isThere(pkg) })
+	if len(may) == 0 {
 		return "nothing of Kureka"
 	}
-	return "`" + strings.Join(r.may, "`, `") + "`"
+	return "`" + strings.Join(may, "`, `") + "`"
+}
+
+func folderOf(pkg string) string { return filepath.Join(root, filepath.FromSlash(pkg)) }
+
+// isThere reports whether a package of the table has been written already.
+func isThere(pkg string) bool {
+	_, err := os.Stat(folderOf(pkg))
+	return err == nil
 }
 
 // synopsis is the first sentence of a package's comment.

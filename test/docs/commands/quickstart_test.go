@@ -44,6 +44,11 @@ func build(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
+	// What Maven downloads is kept with what it has downloaded for the lanes.
+	repository := filepath.Join(filepath.Dir(shop.Cache), "maven")
+	if err := os.Setenv("MAVEN_ARGS", "--batch-mode --no-transfer-progress -Dmaven.repo.local="+repository); err != nil {
+		return fmt.Errorf("choosing Maven's repository: %w", err)
+	}
 	for _, language := range languages() {
 		dir := filepath.Join(folder, language)
 		if err := write(d, language, dir); err != nil {
