@@ -46,7 +46,7 @@ func build(ctx context.Context, folder string) error {
 	}
 	// What Maven downloads is kept with what it has downloaded for the lanes.
 	repository := filepath.Join(filepath.Dir(shop.Cache), "maven")
-	if err := os.Setenv("MAVEN_ARGS", "--batch-mode --no-transfer-progress -Dmaven.repo.local="+repository); err != nil {
+	if err := os.Setenv("MAVEN_OPTS", "-Dmaven.repo.local="+repository); err != nil {
 		return fmt.Errorf("choosing Maven's repository: %w", err)
 	}
 	for _, language := range languages() {
