@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +17,6 @@ import (
 	"github.com/kureka/kureka/api/v1alpha1"
 	"github.com/kureka/kureka/internal/registry"
 	"github.com/kureka/kureka/internal/server"
-	"github.com/kureka/kureka/internal/version"
 )
 
 // Mode is what the process does.
@@ -118,12 +118,12 @@ const usage = `Usage: kureka <command> [flags]
 Commands:
   manager      the registry, watching a Kubernetes cluster
   standalone   the registry alone, for laptops, virtual machines and benchmarks
-  version      print the version
+  version      print the version, with -o json for programs
 
 Flags of manager and standalone:
 `
 
-// ErrHelp means that the usage was printed because it was asked for.
+// ErrHelp means that the usage or the version was printed because it was asked for.
 var ErrHelp = errors.New("help requested")
 
 // ParseArgs reads a command line. Help goes to out and gives ErrHelp.
@@ -143,8 +143,7 @@ func ParseArgs(args []string, out io.Writer) (Options, error) {
 	case string(Manager), string(Standalone):
 		o.Mode = Mode(args[0])
 	case "version", "--version":
-		_, err := fmt.Fprintln(out, version.String())
-		return o, errors.Join(ErrHelp, err)
+		return o, cmp.Or(printVersion(args[1:], out), ErrHelp)
 	case "help", "--help", "-h":
 		return o, help()
 	default:

@@ -2,6 +2,7 @@ package version
 
 import (
 	"runtime/debug"
+	"strings"
 	"testing"
 )
 
@@ -30,6 +31,46 @@ func TestResolve_prefersTheMostExactName(t *testing.T) {
 				t.Errorf("resolve(%q, %v) = %q, want %q", tc.linked, tc.info, got, tc.want)
 			}
 		})
+	}
+}
+
+func TestResolveCommit_prefersWhatTheLinkerWasTold(t *testing.T) {
+	t.Parallel()
+	const hash = "0123456789abcdef0123456789abcdef01234567"
+	tests := map[string]struct {
+		linked string
+		info   *debug.BuildInfo
+		want   string
+	}{
+		"linked commit":          {linked: "fedcba", info: built("", revisionKey, hash), want: "fedcba"},
+		"commit of a build":      {info: built("v0.4.0", revisionKey, hash), want: hash},
+		"uncommitted changes":    {info: built("", revisionKey, hash, modifiedKey, "true"), want: hash + "+dirty"},
+		"no commit":              {info: built("v0.4.0", modifiedKey, "true"), want: noCommit},
+		"no build information":   {want: noCommit},
+		"nothing, but a version": {info: built("v0.4.0"), want: noCommit},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := resolveCommit(tc.linked, tc.info); got != tc.want {
+				t.Errorf("resolveCommit(%q, %v) = %q, want %q", tc.linked, tc.info, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestGet_leavesNothingEmpty(t *testing.T) {
+	t.Parallel()
+	info := Get()
+	for field, value := range map[string]string{
+		"Version": info.Version, "Commit": info.Commit, "Go": info.Go, "Platform": info.Platform,
+	} {
+		if value == "" {
+			t.Errorf("%s is empty", field)
+		}
+		if !strings.Contains(info.Lines(), value) {
+			t.Errorf("people are not told the %s, %q: %s", field, value, info.Lines())
+		}
 	}
 }
 
