@@ -98,6 +98,10 @@ mutate: ## Play 2,000 random histories, then disable each brake: one must fail.
 conformance: ## Run real Eureka clients against the server (LANES=js for some of them).
 	@test/conformance/run $(if $(LANES),-lanes '$(LANES)')
 
+.PHONY: vulncheck
+vulncheck: ## Fail on known vulnerabilities that the programs can reach, or if that cannot be found out.
+	@$(PROGRESS) "looking for vulnerabilities (builds govulncheck first, once)" go run ./hack/vulncheck
+
 .PHONY: alerts
 alerts: cluster-ensure ## Have a real Prometheus play the alerts and answer the dashboard; downloads Debian's package.
 	@$(PROGRESS) "playing the alerts" go test -count=1 ./test/alerts -args -prometheus
