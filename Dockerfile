@@ -1,17 +1,23 @@
+# The same image as `make image` builds without docker; a test compares both.
 FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
-ARG TARGETOS TARGETARCH VERSION=devel
+ARG TARGETPLATFORM VERSION=devel COMMIT=unknown
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/cache/go-build \
-    GOCACHE=/cache/go-build CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false \
-    -ldflags "-s -w -X github.com/kureka/kureka/internal/version.linked=$VERSION" \
-    -o /kureka ./cmd/kureka
+    GOCACHE=/cache/go-build go run ./hack/release -version "$VERSION" -commit "$COMMIT" -platforms "$TARGETPLATFORM" -out /rootfs rootfs
 
 FROM scratch
-COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
-COPY --from=build /kureka /kureka
+ARG VERSION=devel COMMIT=unknown
+LABEL org.opencontainers.image.title="kureka" \
+      org.opencontainers.image.description="A Eureka-compatible service registry that watches the cluster and knows which instances are dead" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$COMMIT" \
+      org.opencontainers.image.source="https://github.com/kureka/kureka" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=build /rootfs /
+WORKDIR /
 USER 65532:65532
 # Eureka API, metrics, probes.
 EXPOSE 8761 8080 8081

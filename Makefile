@@ -14,7 +14,9 @@ MUTANTS  ?=
 RESTARTS ?= ^Test
 
 TOOL     := go tool -modfile=hack/tools/go.mod
+CRANE    := go tool -modfile=hack/image/go.mod crane
 PROGRESS := hack/progress.sh
+RELEASE  := go run ./hack/release
 LDFLAGS   = -s -w -X github.com/kureka/kureka/internal/version.linked=$(VERSION)
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE      = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
@@ -48,8 +50,17 @@ cluster-ensure: ## Find, download or build the control plane; once per machine.
 	@go run ./hack/cluster ensure
 
 .PHONY: image
-image: ## Build the container image.
-	docker build --build-arg VERSION=$(VERSION) --tag $(IMAGE) .
+image: ## Build the container image into dist/, without docker, as a folder and a tar.
+	@$(PROGRESS) "building the image" $(RELEASE) -version '$(VERSION)' -name '$(IMAGE)' image
+
+.PHONY: push
+push: ## Push the image that make image or make release built, IMAGE=registry/name:tag.
+	@$(PROGRESS) "pushing the image (builds crane first, once)" $(CRANE) push \
+		"$$(ls -d dist/kureka_$(VERSION)_image dist/$(VERSION)/kureka_$(VERSION)_image 2>/dev/null | tail -n 1)" '$(IMAGE)'
+
+.PHONY: release
+release: helm-ensure ## Build everything of a release into dist/VERSION (VERSION=v1.2.3).
+	@$(PROGRESS) "building the release" $(RELEASE) -version '$(VERSION)' -name '$(IMAGE)' all
 
 .PHONY: clean
 clean: ## Remove what the build left here.
@@ -97,6 +108,10 @@ mutate: ## Play 2,000 random histories, then disable each brake: one must fail.
 .PHONY: conformance
 conformance: ## Run real Eureka clients against the server (LANES=js for some of them).
 	@test/conformance/run $(if $(LANES),-lanes '$(LANES)')
+
+.PHONY: licences
+licences: ## Write the licences of all that is built in to dist/; fail on one that is not allowed.
+	@$(PROGRESS) "checking the licences" $(RELEASE) licences
 
 .PHONY: vulncheck
 vulncheck: ## Fail on known vulnerabilities that the programs can reach, or if that cannot be found out.
@@ -146,8 +161,9 @@ endif
 	@$(PROGRESS) "generating parts of the chart" go run ./hack/chart
 
 .PHONY: verify
-verify: ## Fail when a generated file, a go.mod, the format or what a document names is not as it should be.
+verify: ## Fail when a generated file, a go.mod, the format, what a document names or a licence is not as it should be.
 	@hack/verify-tree.sh $(MAKE) --no-print-directory generate
 	@hack/verify-modules.sh
 	@$(PROGRESS) "checking the format (builds the formatter first, once)" $(TOOL) golangci-lint fmt --diff
 	@$(PROGRESS) "checking what the documents name" go test ./test/docs
+	@$(MAKE) --no-print-directory licences
