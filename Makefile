@@ -109,6 +109,10 @@ mutate: ## Play 2,000 random histories, then disable each brake: one must fail.
 conformance: ## Run real Eureka clients against the server (LANES=js for some of them).
 	@test/conformance/run $(if $(LANES),-lanes '$(LANES)')
 
+.PHONY: release-check
+release-check: helm-ensure ## Build a release for all platforms twice, and compare and try it; make test does so for this machine's.
+	@$(PROGRESS) "checking a release" go test -count=1 ./test/release -args -everything
+
 .PHONY: licences
 licences: ## Write the licences of all that is built in to dist/; fail on one that is not allowed.
 	@$(PROGRESS) "checking the licences" $(RELEASE) licences

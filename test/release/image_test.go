@@ -163,7 +163,7 @@ func TestTheImage_holdsTheProgramAndItsLicences(t *testing.T) {
 func TestTheImage_isRunAsTheDockerfileSays(t *testing.T) {
 	want := dockerfile(t, string(read(t, top, "Dockerfile")))
 	all := images(t)
-	for _, architecture := range []string{"amd64", "arm64"} {
+	for _, architecture := range architectures() {
 		got := all["linux/"+architecture].config
 		if got.OS != "linux" || got.Architecture != architecture || got.Created != created {
 			t.Errorf("%s: for %s/%s, created %s, want %s", architecture, got.OS, got.Architecture, got.Created, created)
@@ -172,8 +172,8 @@ func TestTheImage_isRunAsTheDockerfileSays(t *testing.T) {
 			t.Errorf("%s (-Dockerfile +image):\n%s", architecture, diff)
 		}
 	}
-	if len(all) != 2 {
-		t.Errorf("%d platforms, want 2", len(all))
+	if len(all) != len(architectures()) {
+		t.Errorf("it is for %d architectures, want %v", len(all), architectures())
 	}
 }
 

@@ -2,11 +2,13 @@ package release
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +21,17 @@ const (
 	epoch   = "1700000000"
 	created = "2023-11-14T22:13:20Z"
 )
+
+// everything builds for all platforms, which takes minutes: make release-check.
+var everything = flag.Bool("everything", false, "build for all platforms, not only for this machine's")
+
+// architectures are those that the image is built for.
+func architectures() []string {
+	if *everything {
+		return []string{"amd64", "arm64"}
+	}
+	return []string{runtime.GOARCH}
+}
 
 // tempDir holds the folders that are built in.
 var tempDir string
@@ -62,7 +75,11 @@ func buildIn(name string, env ...string) (string, error) {
 	if err := command("go", "build", "-o", builder, "github.com/kureka/kureka/hack/release").Run(); err != nil {
 		return "", fmt.Errorf("building the builder: %w", err)
 	}
-	cmd := command(builder, "-version", version, "-commit", commit, "-platforms", "linux/amd64,linux/arm64", "all")
+	args := []string{"-version", version, "-commit", commit}
+	if !*everything {
+		args = append(args, "-platforms", "linux/"+runtime.GOARCH)
+	}
+	cmd := command(builder, append(args, "all")...)
 	cmd.Dir = dir
 	cmd.Env = append(append(os.Environ(), "SOURCE_DATE_EPOCH="+epoch), env...)
 	if err := cmd.Run(); err != nil {

@@ -60,7 +60,7 @@ func TestTheImage_isOneForOtherTools(t *testing.T) {
 			t.Fatalf("crane %v: %v: %s", args, err, out)
 		}
 	}
-	for _, architecture := range []string{"amd64", "arm64"} {
+	for _, architecture := range architectures() {
 		out, err := crane(t, "config", "--platform", "linux/"+architecture, name).Output()
 		if err != nil {
 			t.Fatal(err)

@@ -37,8 +37,10 @@ func TestARelease_isTheSameFromAnyFolderAndBuilder(t *testing.T) {
 	want := []string{
 		"LICENSE", "SHA256SUMS", "THIRD_PARTY_NOTICES", "kureka-1.2.3-test.1.tgz",
 		"kureka_v1.2.3-test.1_image.tar",
-		"kureka_v1.2.3-test.1_linux_amd64", "kureka_v1.2.3-test.1_linux_amd64.cdx.json",
-		"kureka_v1.2.3-test.1_linux_arm64", "kureka_v1.2.3-test.1_linux_arm64.cdx.json",
+	}
+	for _, architecture := range architectures() {
+		name := "kureka_v1.2.3-test.1_linux_" + architecture
+		want = append(want, name, name+".cdx.json")
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "kubectl-") })
 	if diff := cmp.Diff(want, names); diff != "" {
@@ -78,7 +80,7 @@ func TestTheChecksums_areThoseOfAllFiles(t *testing.T) {
 
 func TestABillOfMaterials_namesEverythingBuiltInWithItsLicence(t *testing.T) {
 	dir := release(t)
-	for _, architecture := range []string{"amd64", "arm64"} {
+	for _, architecture := range architectures() {
 		path := filepath.Join(dir, "kureka_"+version+"_linux_"+architecture)
 		info, err := buildinfo.ReadFile(path)
 		if err != nil {
