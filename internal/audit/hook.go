@@ -34,7 +34,8 @@ const maxScript = 64 << 10
 var (
 	sleepWord    = regexp.MustCompile(`\bsleep[\s(]+['"]?(\d+(?:\.\d+)?)?([smhd]?)`)
 	actuatorCall = regexp.MustCompile(`/service-?registry\b`)
-	shutdownCall = regexp.MustCompile(`/shutdown\b`)
+	shutdownCall = regexp.MustCompile(`(?:^|actuator|localhost|:\d+)/(?:actuator/)?shutdown(?:['"?\s]|$)`)
+	httpCall     = regexp.MustCompile(`\b(?:curl|wget|https?)\b`)
 	statusCall   = regexp.MustCompile(`/apps/\S*/status\b`)
 	appsCall     = regexp.MustCompile(`/apps/\S+`)
 	deleteVerb   = regexp.MustCompile(`\bDELETE\b`)
@@ -66,8 +67,9 @@ func scriptOf(command []string) hook {
 	h := hook{there: true}
 	h.sleeps, h.seconds = sleepOf(text)
 	h.actuator = actuatorCall.MatchString(text)
-	h.status = statusCall.MatchString(text)
-	h.cancels = !h.status && appsCall.MatchString(text) && deleteVerb.MatchString(text)
+	calls := httpCall.MatchString(text)
+	h.status = calls && statusCall.MatchString(text)
+	h.cancels = calls && !h.status && appsCall.MatchString(text) && deleteVerb.MatchString(text)
 	h.shutdown = shutdownCall.MatchString(text)
 	h.kills = killWord.MatchString(text)
 	h.shell = len(command) > 0 && slices.Contains([]string{"sh", "bash", "ash", "dash", "busybox"}, path.Base(command[0]))

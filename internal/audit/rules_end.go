@@ -81,9 +81,10 @@ func sleepTooShort(s *subject) []hit {
 	var hits []hit
 	for _, c := range s.registering() {
 		if n := c.hook.waits(); n > 0 && seconds(n) < s.slowest+onTheirWay {
-			advice := "Remove the hook: the drain waits as long as the consumers need"
-			if !s.drain.active {
-				advice = s.drain.steps() + "; it waits as long as the consumers need"
+			const instead = "the drain waits as long as the consumers need"
+			advice := s.drain.steps() + "; " + instead
+			if s.drain.active {
+				advice = s.replacement(instead)
 			}
 			reason := fmt.Sprintf("the hook sleeps %ds, consumers use an instance that has left for up to %s%s", n, s.slowest, s.whose())
 			hits = append(hits, hit{c.Name, reason, advice})

@@ -87,6 +87,7 @@ var ruleCases = map[string]struct {
 	"a hook that removes the registration": {
 		func(w *world) { w.shell("wget --method=DELETE http://eureka:8761/eureka/apps/ORDERS/$HOSTNAME") }, "DrainHeldBack PreStopCancel",
 	},
+	"a hook of the application's own":  {func(w *world) { w.shell("/opt/apps/orders/status; /opt/shutdown.sh --kill-after=5") }, "DrainHeldBack"},
 	"a hook that ends the application": {func(w *world) { w.shell("curl -X POST localhost:8080/actuator/shutdown") }, "DrainHeldBack PreStopShutdown"},
 	"a hook that sends a signal":       {func(w *world) { w.shell("kill -TERM 1") }, "DrainHeldBack PreStopKill"},
 	"a hook with pipes":                {func(w *world) { w.shell("ps | grep java | xargs kill") }, "DrainHeldBack PreStopKill PreStopPipes"},

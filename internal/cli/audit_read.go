@@ -32,7 +32,7 @@ const (
 // readFiles reads manifests. Objects that name no namespace are in that of
 // --namespace, or in default.
 func (a *auditOptions) readFiles(stdin io.Reader, in *audit.Input) error {
-	namespace := cmp.Or(a.overrides.Context.Namespace, metav1.NamespaceDefault)
+	namespace := cmp.Or(a.namespace(), metav1.NamespaceDefault)
 	for _, name := range a.files {
 		if name == "-" {
 			if err := readManifest("standard input", stdin, namespace, in); err != nil {
@@ -140,7 +140,7 @@ func (a *auditOptions) readCluster(ctx context.Context, in *audit.Input) (notes 
 		return nil, fmt.Errorf("reaching the API server: %w", err)
 	}
 	for _, r := range auditResources() {
-		err := r.list(ctx, core.RESTClient(), a.overrides.Context.Namespace, in)
+		err := r.list(ctx, core.RESTClient(), a.namespace(), in)
 		switch {
 		case err == nil && r.listed != nil:
 			r.listed(in)

@@ -28,10 +28,11 @@ type timers struct {
 	Cache     time.Duration
 	CacheFrom string
 	// Drain is how long the end of its pods is delayed, at most if Held, and DrainFrom
-	// who says so.
+	// who says so. Unread is what kept the drain, or the cache, from being read.
 	Drain     time.Duration
 	Held      bool
 	DrainFrom string
+	Unread    error
 }
 
 // span is how long something takes.
@@ -150,6 +151,8 @@ func (t *timers) fetch() part {
 // enough says whether the drain outlasts the worst case, and what follows.
 func (t *timers) enough(worst time.Duration) string {
 	switch {
+	case t.Drain == 0 && t.Unread != nil:
+		return fmt.Sprintf("Nobody knows whether its pods have a drain; the worst case is %s.", duration(worst))
 	case t.Drain == 0:
 		return fmt.Sprintf("Its pods have no drain (%s): who stops serving at SIGTERM fails its callers for up to %s.", t.DrainFrom, duration(worst))
 	case t.Held:

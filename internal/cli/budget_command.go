@@ -71,6 +71,9 @@ func (o *options) printBudget(t *timers) error {
 			return err
 		}
 	}
+	if t.Unread != nil {
+		fmt.Fprintln(o.Err, "note:", t.Unread)
+	}
 	fmt.Fprintf(o.Out, "\n%s\n\n", t.enough(all[len(all)-1].Total.Worst))
 	table := newTable("CONSUMER", "FETCHES EVERY", "LAST FETCH")
 	for i := range t.Consumers[:min(len(t.Consumers), shownConsumers)] {
@@ -168,8 +171,7 @@ func (o *options) addPolicy(ctx context.Context, t *timers, sample explanation) 
 	t.DrainFrom = "built in"
 	said, err := o.readPolicies(ctx, namespace)
 	if err != nil {
-		t.CacheFrom = "assumed: Spring's default; the policies cannot be read: " + err.Error()
-		t.DrainFrom = "the policies cannot be read"
+		t.CacheFrom, t.Unread = "assumed: Spring's default, as no policy can be read", err
 		return
 	}
 	if p, source := said.effective(namespace); p != nil && p.Drain != nil {
@@ -180,7 +182,7 @@ func (o *options) addPolicy(ctx context.Context, t *timers, sample explanation) 
 	}
 	p, err := o.readPod(ctx, namespace, sample.Binding.Pod.Name)
 	if err != nil {
-		t.DrainFrom = err.Error()
+		t.Unread = err
 		return
 	}
 	t.addReport(p.Annotations[drainReport], p.Name)

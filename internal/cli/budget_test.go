@@ -62,6 +62,7 @@ func TestEnough_comparesTheDrainWithTheWorstCase(t *testing.T) {
 	t.Parallel()
 	tests := map[string]timers{
 		"have no drain (built in)":              {DrainFrom: "built in"},
+		"Nobody knows whether its pods":         {Unread: errNotFound},
 		"which is 25s less than the worst case": {Drain: 40 * time.Second},
 		"outlasts the worst case of 1m5s":       {Drain: 70 * time.Second},
 		"is held until every consumer knows":    {Drain: 90 * time.Second, Held: true},

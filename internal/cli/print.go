@@ -22,19 +22,11 @@ const (
 // addOutput adds --output, whose value is one of the forms, or empty for the table.
 func addOutput(cmd *cobra.Command, into *string, forms ...string) {
 	cmd.Flags().StringVarP(into, "output", "o", "", "form of the output: "+strings.Join(forms, " or "))
-	complete := cobra.FixedCompletions(forms, cobra.ShellCompDirectiveNoFileComp)
-	if err := cmd.RegisterFlagCompletionFunc("output", complete); err != nil {
-		panic(err) // the flag is defined above
-	}
-	check := cmd.PreRunE
-	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
-		for _, f := range append(forms, "") {
-			if *into == f {
-				if check != nil {
-					return check(cmd, args)
-				}
-				return nil
-			}
+	// It refuses only a flag that is not there, or has a function already.
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(forms, cobra.ShellCompDirectiveNoFileComp))
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if *into == "" || slices.Contains(forms, *into) {
+			return nil
 		}
 		return fmt.Errorf("--output is %q: want %s", *into, strings.Join(forms, " or "))
 	}

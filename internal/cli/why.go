@@ -118,12 +118,29 @@ func (a *api) remember(ctx context.Context, q *inquiry) error {
 	if q.Left != nil || len(q.Past) > 0 {
 		return nil
 	}
-	var list instances
-	if err := a.get(ctx, "/kureka/v1/instances", url.Values{paramApp: {q.App}, paramLimit: {"10"}}, &list); err != nil {
-		return err
-	}
-	for i := range list.Instances {
-		q.Others = append(q.Others, list.Instances[i].ID)
+	return a.suggest(ctx, q)
+}
+
+// suggest asks for instances that may have been meant: those that the id is a part of,
+// such as the name of their pod, else any of the application.
+func (a *api) suggest(ctx context.Context, q *inquiry) error {
+	for _, text := range []string{q.ID, ""} {
+		asked := url.Values{paramApp: {q.App}, paramLimit: {"10"}}
+		if text != "" {
+			asked.Set("q", text)
+		}
+		var list instances
+		if err := a.get(ctx, "/kureka/v1/instances", asked, &list); err != nil {
+			return err
+		}
+		for i := range list.Instances {
+			if id := list.Instances[i].ID; strings.Contains(id, text) {
+				q.Others = append(q.Others, id)
+			}
+		}
+		if len(q.Others) > 0 {
+			return nil
+		}
 	}
 	return nil
 }
@@ -179,7 +196,7 @@ func (s *story) print(out io.Writer, now time.Time) error {
 }
 
 func line(c *change, now time.Time) string {
-	text := fmt.Sprintf("%s  %-9s  %s", stamp(now, c.At), strings.ReplaceAll(c.Effect, "-", " "), c.Reason)
+	text := fmt.Sprintf("%s  %-14s  %s", stamp(now, c.At), strings.ReplaceAll(c.Effect, "-", " "), c.Reason)
 	if c.Confirmed != "" {
 		text += ", confirmed by " + secondWitness(c.Confirmed)
 	}

@@ -84,7 +84,7 @@ func (q *inquiry) amid() string {
 func (q *inquiry) tellNothing(s *story) {
 	s.Headline = q.name() + " is not registered, and nothing is remembered of it."
 	if len(q.Others) > 0 {
-		s.Advice = []string{"Instances of " + q.App + " are: " + strings.Join(q.Others, ", ")}
+		s.Advice = []string{"Perhaps one of these was meant: " + strings.Join(q.Others, ", ")}
 		return
 	}
 	s.Advice = []string{

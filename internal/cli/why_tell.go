@@ -14,6 +14,7 @@ const (
 	reasonHeldByFloor = "HeldByFloor"
 	reasonHeldExpired = "HeldExpired"
 	sharedID          = "SharedInstanceID"
+	goneObserved      = "PodGoneButOnlyObserved"
 )
 
 // tell makes a story of what the registry says.
@@ -37,6 +38,11 @@ func (q *inquiry) name() string { return q.App + "/" + q.ID }
 func (q *inquiry) wording() wording {
 	e := q.Known
 	switch c := q.ignored(); {
+	case e.Binding.Unbound == goneObserved:
+		return wording{
+			because: "its pod is gone", next: "Only its lease decides. What is left of its process may keep that.",
+			do: "kubectl kureka observe-report tells what else would have been done, before the policy enforces it.",
+		}
 	case e.Verdict.InForce == reasonHeldExpired:
 		return q.fill(wordingOf(reasonHeldExpired, ""), "", "")
 	case e.Verdict.Reason != "":
@@ -93,7 +99,7 @@ func (q *inquiry) cause() cause {
 		return byClient
 	case e.Verdict.InForce == reasonHeldByFloor:
 		return byFloor
-	case e.Policy.Mode == modeObserve && e.Verdict.Reason != "":
+	case e.Policy.Mode == modeObserve && e.Verdict.Reason != "", e.Binding.Unbound == goneObserved:
 		return byMode
 	}
 	return q.doubt()

@@ -37,6 +37,10 @@ func TestTell_beginsWithWhatIsSoAndWhy(t *testing.T) {
 		"mode Observe": {func(e *explanation) {
 			e.Policy.Mode, e.Verdict = "Observe", verdict{Class: "ending", Reason: "ContainerDown", Detail: "container app"}
 		}, "ORDERS/o-1 is UP although its container is not running (container app): the policy only observes."},
+		"a pod that is gone in mode Observe": {
+			func(e *explanation) { e.Binding = binding{Unbound: "PodGoneButOnlyObserved"} },
+			"ORDERS/o-1 is UP although its pod is gone: the policy only observes.",
+		},
 		"what the policy ignores": {func(e *explanation) {
 			e.Checks = []check{{Name: "PodNotReady", Class: "observed", Fires: true, Ignored: true, Detail: "since noon"}}
 		}, "ORDERS/o-1 is UP although the kubelet says that its pod shop/orders-1 is not ready (since noon): the policy ignores that."},
@@ -138,15 +142,16 @@ func TestWording_isThereForEveryCheckThatActs(t *testing.T) {
 func TestWhy_asksForWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	server := registry(t, map[string]any{
-		"/kureka/v1/changes?app=ORDERS&id=a%2Fb":   changes{[]change{}},
-		"/kureka/v1/lastn":                         lastN{},
-		"/kureka/v1/instances?app=ORDERS&limit=10": instances{Matched: 1, Instances: []instance{{App: "ORDERS", ID: "orders-2"}}},
+		"/kureka/v1/changes?app=ORDERS&id=a%2Fb":           changes{[]change{}},
+		"/kureka/v1/lastn":                                 lastN{},
+		"/kureka/v1/instances?app=ORDERS&limit=10&q=a%2Fb": instances{},
+		"/kureka/v1/instances?app=ORDERS&limit=10":         instances{Matched: 1, Instances: []instance{{App: "ORDERS", ID: "orders-2"}}},
 	})
 	got := run(t, server, "why", "orders", "a/b")
 	want := `ORDERS/a/b is not registered, and nothing is remembered of it.
 
 What you can do
-  Instances of ORDERS are: orders-2
+  Perhaps one of these was meant: orders-2
 `
 	if got.out != want || got.code != exitOK {
 		t.Errorf("it says (%d)\n%s%s\nwant\n%s", got.code, got.out, got.err, want)

@@ -48,7 +48,7 @@ func TestCommands_answerAboutALiveRegistry(t *testing.T) {
 		"budget":         {[]string{"budget", "shop"}, 0, []string{"SHOP has 3 instances", "A POD DIES", "A POD STARTS", "A POD IS DRAINED", "measured"}},
 		"policy":         {[]string{"policy"}, 0, []string{"built in", s.Namespace}},
 		"one policy":     {[]string{"policy", "-n", s.Namespace}, 0, []string{"now: renewals a minute"}},
-		"observe-report": {[]string{"observe-report", "--since", "1h"}, 0, []string{"Nothing was found"}},
+		"observe-report": {[]string{"observe-report", "--since", "1h", "-n", s.Namespace}, 0, []string{"Nothing was found"}},
 		"diff":           {[]string{"diff", s.Operator.URL(), "--app", "shop"}, 0, []string{"Both list the same"}},
 		"a wrong status": {[]string{"instances", "--status", "GONE"}, 2, []string{"status is UP, DOWN"}},
 		"no application": {[]string{"budget", "nobody"}, 2, []string{"no instance of NOBODY is registered"}},

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -11,22 +10,17 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
 
-	"github.com/kureka/kureka/internal/cli"
-	"github.com/kureka/kureka/test/rig/controlplane"
 	"github.com/kureka/kureka/test/rig/stage"
 )
 
@@ -134,33 +128,20 @@ func install(t *testing.T) {
 	})
 }
 
-// asUser is a kubeconfig of somebody who may do in the namespace of Kureka what
-// docs/cli.md says, and nothing else.
-func asUser(t *testing.T, name string, rules ...rbacv1.PolicyRule) string {
+// allow lets a user do in the namespace of Kureka what docs/cli.md says, and nothing
+// else.
+func allow(t *testing.T, user string, rules ...rbacv1.PolicyRule) {
 	t.Helper()
 	rbac := shared.rig.Client.RbacV1()
-	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: rules}
 	_, err := rbac.Roles(stage.SystemNamespace).Create(t.Context(), role, metav1.CreateOptions{})
 	must(t, err)
 	_, err = rbac.RoleBindings(stage.SystemNamespace).Create(t.Context(), &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+		ObjectMeta: metav1.ObjectMeta{Name: user},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user},
 	}, metav1.CreateOptions{})
 	must(t, err)
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	must(t, controlplane.WriteKubeconfig(rest.CopyConfig(shared.rig.Plane.Config()), path))
-	return path
-}
-
-// askAs runs a command line that has to find the registry in the cluster by itself.
-func askAs(t *testing.T, user, kubeconfig string, args ...string) answer {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	env := cli.Environment{Out: &stdout, Err: &stderr, Now: time.Now, Getenv: func(string) string { return "" }}
-	code := cli.Main(t.Context(), append([]string{"--kubeconfig", kubeconfig, "--as", user}, args...), env)
-	t.Logf("$ kubectl kureka %s\n%s%s", strings.Join(args, " "), stdout.String(), stderr.String())
-	return answer{stdout.String(), stderr.String(), code}
 }
 
 func must(t *testing.T, err error) {
@@ -174,22 +155,24 @@ func TestForward_findsKurekaAndForwardsAPort(t *testing.T) {
 	install(t)
 	sees := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}}
 	forwards := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods/portforward"}, Verbs: []string{"create", "get"}}
-	able, blind, bound := asUser(t, "able", sees, forwards), asUser(t, "blind"), asUser(t, "bound", sees)
+	allow(t, "able", sees, forwards)
+	allow(t, "bound", sees)
+	elsewhere := []string{"--kureka-namespace", "default"}
 	tests := map[string]struct {
-		user, kubeconfig string
-		args             []string
-		code             int
-		want             string
+		user string
+		args []string
+		code int
+		want string
 	}{
-		"with the permissions":        {"able", able, []string{"status"}, 0, "server     kureka-system/kureka-5d8f"},
-		"with the namespace":          {"able", able, []string{"status", "--kureka-namespace", stage.SystemNamespace}, 0, "server     kureka-system/kureka-5d8f"},
-		"in another namespace":        {"able", able, []string{"status", "--kureka-namespace", "default"}, 2, "looking for Kureka: pods is forbidden"},
-		"without permission to list":  {"blind", blind, []string{"status"}, 2, "no Kureka found in any namespace you may list; pass --kureka-namespace or --server"},
-		"without permission to reach": {"bound", bound, []string{"status"}, 2, "forwarding a port to the pod kureka-system/kureka-5d8f"},
+		"with the permissions":        {"able", nil, 0, "server     kureka-system/kureka-5d8f"},
+		"with the namespace":          {"able", []string{"--kureka-namespace", stage.SystemNamespace}, 0, "server     kureka-system/kureka-5d8f"},
+		"in another namespace":        {"able", elsewhere, 2, "looking for Kureka: pods is forbidden"},
+		"without permission to list":  {"blind", nil, 2, "no Kureka found in any namespace you may list; pass --kureka-namespace or --server"},
+		"without permission to reach": {"bound", nil, 2, "forwarding a port to the pod kureka-system/kureka-5d8f"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := askAs(t, tc.user, tc.kubeconfig, tc.args...)
+			got := command(t, append([]string{"--as", tc.user, "status"}, tc.args...)...)
 			if got.code != tc.code || !strings.Contains(got.out+got.err, tc.want) {
 				t.Errorf("it says (%d)\n%s%s\nwant (%d) %q", got.code, got.out, got.err, tc.code, tc.want)
 			}

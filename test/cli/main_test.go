@@ -27,9 +27,8 @@ const (
 
 // shared is the rig of all tests, and the operator that they ask.
 var shared struct {
-	rig        *stage.Rig
-	operator   *stage.Operator
-	kubeconfig string
+	rig      *stage.Rig
+	operator *stage.Operator
 }
 
 func TestMain(m *testing.M) {
@@ -43,14 +42,6 @@ func prepare(ctx context.Context, rig *stage.Rig) (err error) {
 	})
 	if err != nil {
 		return fmt.Errorf("installing the custom resources: %w", err)
-	}
-	dir, err := os.MkdirTemp("", "kureka-cli-")
-	if err != nil {
-		return fmt.Errorf("creating a temporary folder: %w", err)
-	}
-	shared.kubeconfig = filepath.Join(dir, "kubeconfig")
-	if err := controlplane.WriteKubeconfig(rig.Plane.Config(), shared.kubeconfig); err != nil {
-		return err
 	}
 	shared.operator, err = rig.StartManager(ctx, stage.OperatorOptions{Name: "kureka", Gate: "Off"})
 	return err
@@ -112,14 +103,23 @@ type answer struct {
 	code     int
 }
 
+// command runs a command line in a cluster.
+func command(t *testing.T, args ...string) answer {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := controlplane.WriteKubeconfig(shared.rig.Plane.Config(), kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	env := cli.Environment{Out: &stdout, Err: &stderr, Now: time.Now, Getenv: func(string) string { return "" }}
+	code := cli.Main(t.Context(), append([]string{"--kubeconfig", kubeconfig}, args...), env)
+	return answer{stdout.String(), stderr.String(), code}
+}
+
 // ask runs a command line against the shared operator.
 func ask(t *testing.T, args ...string) answer {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	env := cli.Environment{Out: &stdout, Err: &stderr, Now: time.Now, Getenv: func(string) string { return "" }}
-	all := append([]string{"--server", shared.operator.Base(), "--kubeconfig", shared.kubeconfig}, args...)
-	code := cli.Main(t.Context(), all, env)
-	return answer{stdout.String(), stderr.String(), code}
+	return command(t, append([]string{"--server", shared.operator.Base()}, args...)...)
 }
 
 // why asks about an instance until the answer has all of what is wanted.

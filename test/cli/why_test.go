@@ -140,6 +140,7 @@ func TestWhy_heldBySelfPreservation(t *testing.T) {
 
 func TestWhy_unknown(t *testing.T) {
 	s := begin(t, 1, 2, instance.Config{App: "known"})
-	s.why(s.app, "mistaken", "is not registered, and nothing is remembered of it", "Instances of KNOWN are: "+s.pods[0].ID)
+	s.why(s.app, "mistaken", "is not registered, and nothing is remembered of it", "Perhaps one of these was meant: "+s.pods[0].ID+", "+s.pods[1].ID)
+	s.why(s.app, s.pods[1].Name, "Perhaps one of these was meant: "+s.pods[1].ID+"\n")
 	s.why("NOBODY", "x", "No instance of NOBODY is registered")
 }
