@@ -19,9 +19,10 @@ import (
 
 const (
 	root = "../../.."
-	// patience bounds what a section or a quickstart takes: a build, and Java starting
-	// on a busy machine.
-	patience = 10 * time.Minute
+	// patience bounds what a section takes, a build among it, and every wait: Java
+	// starts slowly on a busy machine.
+	patience   = 5 * time.Minute
+	probeEvery = 100 * time.Millisecond
 )
 
 var withClients = flag.Bool("clients", false, "build and run the quickstarts that need more than Go")

@@ -14,11 +14,12 @@ import (
 	"syscall"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/util/wait"
+
 	"github.com/kureka/kureka/test/conformance"
 	"github.com/kureka/kureka/test/rig/instance/child"
 	"github.com/kureka/kureka/test/rig/markdown"
 	"github.com/kureka/kureka/test/rig/netns"
-	"github.com/kureka/kureka/test/rig/stage"
 )
 
 // languages are the sections of the page. Only Go is there wherever tests are run.
@@ -238,11 +239,11 @@ func ask(ctx context.Context, method, url string) (int, error) {
 func until(t *testing.T, what string, holds func(context.Context) error) {
 	t.Helper()
 	var last error
-	err := stage.Until(t.Context(), what, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), probeEvery, patience, true, func(ctx context.Context) (bool, error) {
 		last = holds(ctx)
 		return last == nil, nil
 	})
 	if err != nil {
-		t.Fatalf("%v: %v", err, last)
+		t.Fatalf("%s: never: %v", what, last)
 	}
 }
