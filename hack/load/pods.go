@@ -63,7 +63,7 @@ func createPods(ctx context.Context, client kubernetes.Interface, s settings) er
 func createPod(ctx context.Context, client kubernetes.Interface, p *corev1.Pod) error {
 	return wait.PollUntilContextTimeout(ctx, time.Second, 10*time.Minute, true, func(ctx context.Context) (bool, error) {
 		_, err := client.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, p, metav1.CreateOptions{})
-		if apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) {
+		if isBusy(err) {
 			return false, nil
 		}
 		if apierrors.IsAlreadyExists(err) { // a try that timed out has made it all the same
@@ -71,6 +71,11 @@ func createPod(ctx context.Context, client kubernetes.Interface, p *corev1.Pod) 
 		}
 		return err == nil, err
 	})
+}
+
+// isBusy reports whether the API server is to be asked again.
+func isBusy(err error) bool {
+	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err)
 }
 
 func pod(i, nodes int) *corev1.Pod {
@@ -95,6 +100,9 @@ func running(ctx context.Context, client kubernetes.Interface, want int) ([]host
 	var all []host
 	err := wait.PollUntilContextCancel(ctx, 5*time.Second, true, func(ctx context.Context) (bool, error) {
 		list, err := client.CoreV1().Pods(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+		if isBusy(err) {
+			return false, nil
+		}
 		if err != nil {
 			return false, err
 		}
