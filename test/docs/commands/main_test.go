@@ -21,7 +21,7 @@ const (
 	root = "../../.."
 	// patience bounds what a section takes, a build among it, and every wait: Java
 	// starts slowly on a busy machine.
-	patience   = 5 * time.Minute
+	patience   = 8 * time.Minute
 	probeEvery = 100 * time.Millisecond
 )
 
