@@ -27,10 +27,8 @@ func TestARelease_isTheSameFromAnyFolderAndBuilder(t *testing.T) {
 	if diff := cmp.Diff(sums, hashes(t, other)); diff != "" {
 		t.Errorf("they differ (-one +other):\n%s", diff)
 	}
-	names := []string{
-		"LICENSE", "SHA256SUMS", "THIRD_PARTY_NOTICES", "kureka-1.2.3-test.1.tgz",
-		"kureka_v1.2.3-test.1_image.tar", "kureka_v1.2.3-test.1_image/index.json", "kureka_v1.2.3-test.1_image/oci-layout",
-	}
+	names := strings.Fields("LICENSE SHA256SUMS THIRD_PARTY_NOTICES kureka-1.2.3-test.1.tgz" +
+		" kureka_v1.2.3-test.1_image.tar kureka_v1.2.3-test.1_image/index.json kureka_v1.2.3-test.1_image/oci-layout")
 	for _, architecture := range architectures() {
 		name := "kureka_v1.2.3-test.1_linux_" + architecture
 		names = append(names, name, name+".cdx.json")
