@@ -82,7 +82,7 @@ func otherFlags(t *testing.T) names {
 	for _, help := range pluginHelp(t) {
 		add(help)
 	}
-	scripts, err := filepath.Glob(filepath.Join(root, "hack/chaos/*.sh"))
+	scripts, err := filepath.Glob(filepath.Join(root, "hack", "chaos", "*.sh"))
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no script for chaos: %v", err)
 	}
