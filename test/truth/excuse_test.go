@@ -152,9 +152,13 @@ func reasonInPod(o *corev1.Pod, c *client) (why string, lasting bool) {
 }
 
 // registrationTells reports whether the time of a client's registration must tell
-// the operator that it is the new container's.
+// the operator that it is the new container's. It knows a node's clock no better than by
+// what a Lease takes to arrive.
 func (w *world) registrationTells(c *client) bool {
 	p := c.proc.pod
+	if wall(c.registered-w.op.lag, c.node.clock).Before(c.proc.began.Time) {
+		return false
+	}
 	return p.placed == w.op && p.first != c.proc && c.registered >= w.op.born && w.op.settled() && w.now-w.op.view.leases[c.node.name] < 15*time.Second
 }
 
