@@ -12,8 +12,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/kureka/kureka/test/rig/controlplane"
+	"github.com/kureka/kureka/test/rig/built"
 	"github.com/kureka/kureka/test/rig/stage"
+)
+
+const (
+	root    = "../.."
+	kubectl = "kubectl"
 )
 
 // shared is what all tests play with.
@@ -24,20 +29,25 @@ var shared struct {
 }
 
 func TestMain(m *testing.M) {
+	// Before a network namespace is entered, in which nothing can be built.
+	if _, err := built.Path(context.Background(), root, kubectl); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	os.Exit(stage.Run(m, stage.Options{}, prepare))
 }
 
 func prepare(ctx context.Context, rig *stage.Rig) (err error) {
-	kubectl, err := controlplane.Kubectl(ctx, os.Stderr)
+	path, err := built.Path(ctx, root, kubectl)
 	if err != nil {
-		return fmt.Errorf("finding kubectl: %w", err)
+		return err
 	}
 	kubeconfig := filepath.Join(rig.Plane.LogDir(), "chaos.kubeconfig")
 	if err := rig.Plane.Kubeconfig(kubeconfig); err != nil {
 		return err
 	}
 	shared.rig = rig
-	shared.env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "PATH="+filepath.Dir(kubectl)+":"+os.Getenv("PATH"))
+	shared.env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "PATH="+filepath.Dir(path)+":"+os.Getenv("PATH"))
 	shared.operator, err = rig.StartManager(ctx, stage.OperatorOptions{Name: "kureka", Gate: "Off"})
 	return err
 }

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -14,7 +13,7 @@ import (
 // config/default and the chart with these values are the same installation.
 func TestKustomization_agreesWithTheChart(t *testing.T) {
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), os.Getenv(kustomizeEnv), "build", root+"/config/default")
+	cmd := exec.CommandContext(t.Context(), program(t, "kustomize"), "build", root+"/config/default")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/kureka/kureka/test/rig/built"
 	"github.com/kureka/kureka/test/rig/netns"
 	"github.com/kureka/kureka/test/rig/stage"
 )
@@ -21,14 +20,6 @@ import (
 const (
 	root      = "../.."
 	chartPath = root + "/charts/kureka"
-)
-
-// The environment variables that tell the inner program of a namespace where the
-// tools are.
-const (
-	helmEnv      = "KUREKA_TEST_HELM"
-	kustomizeEnv = "KUREKA_TEST_KUSTOMIZE"
-	kubectlEnv   = "KUREKA_TEST_KUBECTL"
 )
 
 func TestMain(m *testing.M) {
@@ -72,19 +63,20 @@ func prepare(ctx context.Context) error {
 	if err := stage.Prepare(ctx, os.Stderr); err != nil {
 		return err
 	}
-	for name, env := range map[string]string{"helm": helmEnv, "kustomize": kustomizeEnv, "kubectl": kubectlEnv} {
-		if os.Getenv(env) != "" {
-			continue
-		}
-		find := exec.CommandContext(ctx, "go", "-C", "hack/helm", "tool", "-n", name)
-		find.Dir, find.Stderr = root, os.Stderr
-		path, err := find.Output()
-		if err != nil {
-			return fmt.Errorf("building %s: %w", name, err)
-		}
-		if err := os.Setenv(env, strings.TrimSpace(string(path))); err != nil {
+	for _, name := range []string{"helm", "kustomize", "kubectl"} {
+		if _, err := built.Path(ctx, root, name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// program is one of those that prepare has found.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	path, err := built.Path(t.Context(), root, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

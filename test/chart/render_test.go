@@ -3,7 +3,6 @@ package chart
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -22,7 +21,7 @@ const (
 // helm runs Helm with an input and returns what it says.
 func helm(t *testing.T, input string, args ...string) (string, error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Getenv(helmEnv), args...)
+	cmd := exec.CommandContext(t.Context(), program(t, "helm"), args...)
 	var complaints bytes.Buffer
 	cmd.Stdin, cmd.Stderr = strings.NewReader(input), &complaints
 	out, err := cmd.Output()

@@ -168,7 +168,7 @@ func (w *world) helm(args ...string) string {
 // kubectl runs it as an administrator.
 func (w *world) kubectl(args ...string) {
 	w.t.Helper()
-	cmd := exec.CommandContext(w.t.Context(), os.Getenv(kubectlEnv), append(args, "--kubeconfig", w.kubeconfig, "--cache-dir", w.t.TempDir())...)
+	cmd := exec.CommandContext(w.t.Context(), program(w.t, "kubectl"), append(args, "--kubeconfig", w.kubeconfig, "--cache-dir", w.t.TempDir())...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
 	}

@@ -6,12 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/kureka/kureka/test/rig/built"
 	"github.com/kureka/kureka/test/rig/controlplane"
 	"github.com/kureka/kureka/test/rig/netns"
 	"github.com/kureka/kureka/test/rig/stage"
@@ -27,12 +26,8 @@ const (
 
 var withClients = flag.Bool("clients", false, "build and run the quickstarts that need more than Go")
 
-// The environment variables that tell the inner program of a namespace what has been
-// prepared.
-const (
-	kubectlEnv     = "KUREKA_TEST_KUBECTL"
-	quickstartsEnv = "KUREKA_TEST_QUICKSTARTS"
-)
+// quickstartsEnv tells the inner program of a namespace what has been prepared.
+const quickstartsEnv = "KUREKA_TEST_QUICKSTARTS"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -61,13 +56,7 @@ func prepare(ctx context.Context) error {
 	if err := stage.Prepare(ctx, os.Stderr); err != nil {
 		return err
 	}
-	find := exec.CommandContext(ctx, "go", "-C", "hack/helm", "tool", "-n", "kubectl")
-	find.Dir, find.Stderr = root, os.Stderr
-	path, err := find.Output()
-	if err != nil {
-		return fmt.Errorf("building kubectl: %w", err)
-	}
-	if err := os.Setenv(kubectlEnv, strings.TrimSpace(string(path))); err != nil {
+	if _, err := built.Path(ctx, root, "kubectl"); err != nil {
 		return err
 	}
 	folder, err := os.MkdirTemp("", "kureka-quickstarts-")
@@ -89,7 +78,11 @@ func programs(t *testing.T) (path, assets string) {
 		t.Fatal(err)
 	}
 	path, assets = t.TempDir(), t.TempDir()
-	links := map[string]string{filepath.Join(path, "kubectl"): os.Getenv(kubectlEnv)}
+	kubectl, err := built.Path(t.Context(), root, "kubectl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := map[string]string{filepath.Join(path, "kubectl"): kubectl}
 	for _, program := range []string{binaries.Etcd, binaries.APIServer, binaries.ControllerManager} {
 		links[filepath.Join(assets, filepath.Base(program))] = program
 	}

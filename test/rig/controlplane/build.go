@@ -38,8 +38,6 @@ func recipeFor(name string) (recipe, bool) {
 		return recipe{pkg: "k8s.io/kubernetes/cmd/kube-apiserver", ldflags: "-s -w " + versionFlags, expected: "10 minutes"}, true
 	case controllerManagerName:
 		return recipe{pkg: "k8s.io/kubernetes/cmd/kube-controller-manager", ldflags: "-s -w " + versionFlags, expected: "4 minutes"}, true
-	case kubectlName:
-		return recipe{pkg: "k8s.io/kubernetes/cmd/kubectl", ldflags: "-s -w " + versionFlags, expected: "3 minutes"}, true
 	}
 	return recipe{}, false
 }
