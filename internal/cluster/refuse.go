@@ -39,6 +39,16 @@ func (c *Cluster) mustYield(p, user *pod, app string) bool {
 	return !p.alive() || p.Namespace != user.Namespace && c.comesSecond(app, p)
 }
 
+// endsAnothers reports whether somebody dead or dying says goodbye to what came from
+// elsewhere and is nobody's yet, as what its successor has registered is.
+func (c *Cluster) endsAnothers(src netip.Addr, key registry.Key) bool {
+	in, p := c.insts[key], c.sender(src)
+	if in == nil || p == nil || p.alive() || c.observes(p) {
+		return false
+	}
+	return in.pod == nil && len(in.users) == 0 && !p.Has(in.ip) && !p.Has(in.source)
+}
+
 // refuse remembers a registration that is not taken up. Its client takes it for done
 // and goes on.
 func (c *Cluster) refuse(now time.Time, in, old *instance) {

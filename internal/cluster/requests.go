@@ -112,7 +112,7 @@ func (c *Cluster) Cancel(now time.Time, src netip.Addr, key registry.Key) regist
 	defer c.mu.Unlock()
 	defer c.follow(now)
 	c.noteWord(now, src)
-	if c.isTurnedAway(src, key) {
+	if c.isTurnedAway(src, key) || c.endsAnothers(src, key) {
 		return registry.Fenced
 	}
 	outcome := c.reg.Cancel(now, c.caller(src), key)
