@@ -175,7 +175,7 @@ func (e *Engine) show(now time.Time, cp *Checkpoint) {
 		snap.Counts.add(view.Status, 1)
 		e.appCount(n.key.App).move(nil, view)
 		all = append(all, listItem(view))
-		if s.Action != Deleted && s.Age < ChangeRetention {
+		if s.Action != Deleted && s.Age <= ChangeRetention { // as long as the log keeps it
 			changes = append(changes, changeItem(view))
 		}
 	}

@@ -78,6 +78,21 @@ func TestRestore_showsWhatWasShown(t *testing.T) {
 	})
 }
 
+func TestRestore_keepsChangesForAsLongAsTheLogDoes(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	e := New(now, Options{})
+	e.Register(now, Caller{}, &Record{App: "A", ID: "1", Status: Up}, Binding{})
+	now = now.Add(ChangeRetention)
+	e.Tick(now)
+	next := New(now, Options{})
+	if err := next.Restore(now, e.Checkpoint(now)); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(shown(e), shown(next), asShown); d != "" {
+		t.Errorf("shown (-before +after):\n%s", d)
+	}
+}
+
 func TestRestore_refusesWhatCannotHaveBeenSaved(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	record := func(app, id string) *Record { return &Record{App: app, ID: id} }
