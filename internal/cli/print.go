@@ -21,15 +21,35 @@ const (
 
 // addOutput adds --output, whose value is one of the forms, or empty for the table.
 func addOutput(cmd *cobra.Command, into *string, forms ...string) {
-	cmd.Flags().StringVarP(into, "output", "o", "", "form of the output: "+strings.Join(forms, " or "))
+	cmd.Flags().VarP(&choice{into, forms}, "output", "o", "form of the output: "+strings.Join(forms, " or "))
 	// It refuses only a flag that is not there, or has a function already.
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(forms, cobra.ShellCompDirectiveNoFileComp))
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if *into == "" || slices.Contains(forms, *into) {
-			return nil
-		}
-		return fmt.Errorf("--output is %q: want %s", *into, strings.Join(forms, " or "))
+}
+
+// choice is a flag that has one of some values, or none.
+type choice struct {
+	into *string
+	of   []string
+}
+
+// String implements pflag.Value.
+func (c *choice) String() string {
+	if c.into == nil {
+		return "" // of the zero value, which tells the default
 	}
+	return *c.into
+}
+
+// Type implements pflag.Value.
+func (c *choice) Type() string { return "string" }
+
+// Set implements pflag.Value.
+func (c *choice) Set(value string) error {
+	if !slices.Contains(c.of, value) {
+		return fmt.Errorf("want %s", strings.Join(c.of, " or "))
+	}
+	*c.into = value
+	return nil
 }
 
 func printJSON(out io.Writer, v any) error {

@@ -52,7 +52,7 @@ func TestCommands_answerAboutALiveRegistry(t *testing.T) {
 		"diff":           {[]string{"diff", s.Operator.URL(), "--app", "shop"}, 0, []string{"Both list the same"}},
 		"a wrong status": {[]string{"instances", "--status", "GONE"}, 2, []string{"status is UP, DOWN"}},
 		"no application": {[]string{"budget", "nobody"}, 2, []string{"no instance of NOBODY is registered"}},
-		"a wrong form":   {[]string{"status", "-o", "yaml"}, 2, []string{`--output is "yaml": want json`}},
+		"a wrong form":   {[]string{"status", "-o", "yaml"}, 2, []string{`"-o, --output" flag: want json`}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
