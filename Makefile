@@ -56,7 +56,7 @@ image: ## Build the container image into dist/, without docker, as a folder and 
 .PHONY: push
 push: ## Push the image that make image or make release built, IMAGE=registry/name:tag.
 	@$(PROGRESS) "pushing the image (builds crane first, once)" $(CRANE) push \
-		"$$(ls -d dist/kureka_$(VERSION)_image dist/$(VERSION)/kureka_$(VERSION)_image 2>/dev/null | tail -n 1)" '$(IMAGE)'
+		"$$(ls -dt dist/kureka_$(VERSION)_image dist/$(VERSION)/kureka_$(VERSION)_image 2>/dev/null | head -n 1)" '$(IMAGE)'
 
 .PHONY: release
 release: helm-ensure ## Build everything of a release into dist/VERSION (VERSION=v1.2.3).

@@ -149,7 +149,7 @@ send() {
 # deaths turns what was killed into lines of time and address. A time in UTC becomes
 # milliseconds by days since 1970.
 deaths() {
-	[[ ! $kills || ! -s $kills ]] || awk -F'"' '
+	[[ ! $kills || ! -s $kills ]] || awk -v begin="$begin" -F'"' '
 		function value(name,    i) {
 			for (i = 2; i < NF; i += 2) if ($i == name && $(i + 1) ~ /^:/) return $(i + 2)
 			return ""
@@ -162,7 +162,8 @@ deaths() {
 			at = value("at"); ip = value("ip")
 			if (at == "" || ip == "") next
 			split(at, t, /[-T:Z]/)
-			printf "%.0f %s\n", ((days(t[1], t[2], t[3]) * 24 + t[4]) * 60 + t[5]) * 60000 + t[6] * 1000, ip
+			at = ((days(t[1], t[2], t[3]) * 24 + t[4]) * 60 + t[5]) * 60000 + t[6] * 1000
+			if (at >= begin) printf "%.0f %s\n", at, ip # older ones are of an earlier run
 		}' "$kills" >"$work/deaths"
 }
 
@@ -222,7 +223,7 @@ fetch_list
 echo "measure-stale-routing: calling ${#targets[@]} at $rate requests a second" >&2
 
 exec {never}<> <(:) # which nobody writes to, so that a read with a limit is a pause
-begin=$(ms) fetched=$(ms) looked=$(ms) due=0 sent=0 settled=''
+begin=$(ms) fetched=$(ms) looked=$(ms) due=0 sent=0 last=0 settled=''
 while :; do
 	at=$(ms)
 	passed=$((at - begin))

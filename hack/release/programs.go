@@ -52,14 +52,12 @@ func platformsOf(systems ...string) (all []platform) {
 	return all
 }
 
+// pluginProgram is the plugin of kubectl.
+const pluginProgram = "kubectl-kureka"
+
 // commands are the programs of a release with the platforms that each is for.
 func commands() map[string][]platform {
-	const plugin = "kubectl-kureka"
-	all := map[string][]platform{registryProgram: imagePlatforms()}
-	if _, err := os.Stat("cmd/" + plugin); err == nil {
-		all[plugin] = platformsOf("linux", "darwin", "windows")
-	}
-	return all
+	return map[string][]platform{registryProgram: imagePlatforms(), pluginProgram: platformsOf("linux", "darwin", "windows")}
 }
 
 // programs builds all programs for all their platforms.

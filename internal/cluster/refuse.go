@@ -69,8 +69,8 @@ func (c *Cluster) refuse(now time.Time, in, old *instance) {
 // take one pod's address for another's, so that in it nobody is turned away.
 func (c *Cluster) isTurnedAway(src netip.Addr, key registry.Key) bool {
 	in, p := c.insts[key], c.sender(src)
-	if in == nil || in.pod == nil || p == nil || p == in.pod || !c.fresh {
+	if in == nil || in.pod == nil || p == nil || p == in.pod || !c.fresh || !slices.Contains(in.turnedAway, p.UID) {
 		return false
 	}
-	return slices.Contains(in.turnedAway, p.UID) && c.mustYield(p, in.pod, key.App)
+	return in.pod.alive() && !c.observes(in.pod) && c.mustYield(p, in.pod, key.App)
 }

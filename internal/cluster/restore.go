@@ -203,7 +203,7 @@ func (c *Cluster) restoreFirsts(saved []SavedFirst) {
 func (c *Cluster) restored(s *SavedInstance, r *registry.SavedInstance) (*instance, error) {
 	in := newInstance(s.Registration, s.Source, r.Record)
 	in.byAddress, in.unbound, in.unlisted, in.container, in.baseline = s.ByAddress, s.Unbound, r.Binding.Unlisted, s.Container, s.Baseline
-	in.request, in.held, in.turnedAway = s.Request, s.Held, s.TurnedAway[:min(len(s.TurnedAway), maxTurnedAway)]
+	in.request, in.held, in.turnedAway = s.Request, s.Held, s.TurnedAway[max(0, len(s.TurnedAway)-maxTurnedAway):]
 	if r.Kept { // by whom is known when the offers are
 		in.kept = &claim{listing: &Listing{App: s.Key.App}}
 		in.everReady, in.readyIn = s.EverReady, s.ReadyIn

@@ -10,8 +10,8 @@ import (
 const PagePrefix = "/kureka/ui/"
 
 // homePath is where a Eureka server has its page. Clients that are configured
-// with the root as base path send requests below it, and monitors to it, so only
-// a browser gets the page there.
+// with the root as base path send requests below it, and health checks to it: every
+// read of it is the page, and what is below it stays the API's.
 const homePath = "/"
 
 // Answers reports whether a request is for this package and not for the API of

@@ -28,6 +28,9 @@ func TestMeasureStaleRouting_measuresUntilNobodyCallsTheDead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = file.Close() }() // only read by others
+	if _, err := file.WriteString(`{"at":"2026-11-01T03:14:15.123456Z","pod":"of-an-earlier-run","ip":"192.0.2.1"}` + "\n"); err != nil {
+		t.Fatal(err)
+	}
 	measure := newScript(t, "measure-stale-routing.sh", "--registry", shared.operator.URL(), "--app", "wares",
 		"--fetch-interval", "2", "--kills", file.Name(), "--settle", settle, "--limit", limit, "--duration", "120")
 	if err := measure.Start(); err != nil {

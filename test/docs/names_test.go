@@ -88,7 +88,7 @@ var (
 // foreignFlags are those that documents name without their program, and help, which
 // the usage does not list.
 func foreignFlags() names {
-	return names{"set": true, "take-ownership": true, "force-conflicts": true, "flag": true, "help": true}
+	return names{"set": true, "take-ownership": true, "force-conflicts": true, "set-json": true, "flag": true, "help": true}
 }
 
 func TestEveryCommandAndFlagExists(t *testing.T) {

@@ -31,7 +31,7 @@ func TestARelease_isTheSameFromAnyFolderAndBuilder(t *testing.T) {
 		" kureka_v1.2.3-test.1_image.tar kureka_v1.2.3-test.1_image/index.json kureka_v1.2.3-test.1_image/oci-layout")
 	for _, architecture := range architectures() {
 		name := "kureka_v1.2.3-test.1_linux_" + architecture
-		names = append(names, name, name+".cdx.json")
+		names = append(names, name, name+".cdx.json", "kubectl-"+name)
 	}
 	for _, name := range names {
 		if sums[name] == "" {

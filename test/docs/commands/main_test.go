@@ -45,6 +45,9 @@ func run(m *testing.M) (code int, err error) {
 		}
 	}
 	if _, err := netns.Enter(); err != nil {
+		if *withClients {
+			return 1, fmt.Errorf("the quickstarts cannot be run: %w", err)
+		}
 		fmt.Fprintf(os.Stderr, "%v; commands that need ports of their own are skipped\n", err)
 	}
 	defer func() { err = errors.Join(err, stage.Discard(), os.RemoveAll(os.Getenv(quickstartsEnv))) }()
