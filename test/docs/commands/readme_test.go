@@ -93,9 +93,10 @@ func (s session) run(t *testing.T, script string) string {
 func (s session) shell(ctx context.Context, script string) *exec.Cmd {
 	shell := exec.CommandContext(ctx, "bash", "-c", script)
 	shell.Dir = s.dir
-	// Modules come from the cache: the tests are made of the same.
+	// Modules come from the cache: the tests are made of the same. To make it must not
+	// look as if another make had started it, or it prints that it does.
 	shell.Env = append(os.Environ(), "PATH="+s.path+":"+os.Getenv("PATH"), "KUBEBUILDER_ASSETS="+s.assets,
-		"KUREKA_CACHE="+s.cache, "KUBECACHEDIR="+s.cache, "GOPROXY=off")
+		"KUREKA_CACHE="+s.cache, "KUBECACHEDIR="+s.cache, "GOPROXY=off", "MAKELEVEL=", "MAKEFLAGS=", "MFLAGS=")
 	return shell
 }
 
