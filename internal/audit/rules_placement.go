@@ -1,6 +1,10 @@
 package audit
 
-import "fmt"
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
 
 func placementRules() []Rule {
 	return []Rule{
@@ -45,10 +49,21 @@ func singleReplica(s *subject) []hit {
 }
 
 func rolloutStopsEverybody(s *subject) []hit {
-	if !s.StopsAll || s.copies() < 2 || len(s.registering()) == 0 {
+	if s.copies() < 2 || !s.stopsAll() || len(s.registering()) == 0 {
 		return nil
 	}
 	return []hit{{reason: fmt.Sprintf("its update strategy ends all %d pods at once", s.copies())}}
+}
+
+// stopsAll reports whether an update may end all pods at once. Percentages are rounded
+// down, as Kubernetes does.
+func (s *subject) stopsAll() bool {
+	if s.MaxUnavailable == nil {
+		return false
+	}
+	all := int(s.copies())
+	n, err := intstr.GetScaledValueFromIntOrPercent(s.MaxUnavailable, all, false)
+	return err == nil && n >= all
 }
 
 func hostNetworkWithoutPort(s *subject) []hit {

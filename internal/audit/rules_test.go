@@ -191,15 +191,24 @@ var ruleCases = map[string]struct {
 	"one pod, and more by an autoscaler": {
 		func(w *world) {
 			w.orders.Spec.Replicas = nil
-			w.in.Autoscalers = []audit.Autoscaler{{Namespace: "shop", Kind: "Deployment", Name: "orders", Least: 2}}
+			w.autoscaled(2)
 		}, "",
 	},
 	"a rollout that ends all": {
 		func(w *world) { w.orders.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType }, "RolloutStopsEverybody",
 	},
 	"a rollout that may end all": {
+		func(w *world) { w.unavailable(intstr.FromString("100%")) }, "RolloutStopsEverybody",
+	},
+	"a rollout that may end most": {func(w *world) { w.unavailable(intstr.FromString("99%")) }, ""},
+	"a rollout that may end one of those of an autoscaler": {
+		func(w *world) { w.orders.Spec.Replicas = nil; w.autoscaled(4); w.unavailable(intstr.FromInt32(1)) }, "",
+	},
+	"a rollout that may end all of an autoscaler's fewest": {
 		func(w *world) {
-			w.orders.Spec.Strategy.RollingUpdate = &appsv1.RollingUpdateDeployment{MaxUnavailable: new(intstr.FromString("100%"))}
+			w.orders.Spec.Replicas = new(int32(9))
+			w.autoscaled(4)
+			w.unavailable(intstr.FromInt32(4))
 		}, "RolloutStopsEverybody",
 	},
 	"the host's network":                {func(w *world) { w.pod.HostNetwork = true }, "HostNetwork"},
@@ -251,6 +260,14 @@ func webClient(w *world) {
 }
 
 func (w *world) grace(n int64) { w.pod.TerminationGracePeriodSeconds = new(n) }
+
+func (w *world) autoscaled(least int32) {
+	w.in.Autoscalers = []audit.Autoscaler{{Namespace: "shop", Kind: "Deployment", Name: "orders", Least: least}}
+}
+
+func (w *world) unavailable(n intstr.IntOrString) {
+	w.orders.Spec.Strategy.RollingUpdate = &appsv1.RollingUpdateDeployment{MaxUnavailable: &n}
+}
 
 func (w *world) sidecar() {
 	w.pod.Containers = append(w.pod.Containers, corev1.Container{Name: "proxy"})

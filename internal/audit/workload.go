@@ -16,9 +16,12 @@ type Workload struct {
 	// Replicas is how many pods are wanted; nil where that is not for a manifest to
 	// say, as for a DaemonSet.
 	Replicas *int32
-	// Ends says that its pods run to completion, StopsAll that an update ends all of
-	// them before a new one is there.
-	Ends, StopsAll bool
+	// Ends says that its pods run to completion.
+	Ends bool
+	// MaxUnavailable is how many pods, or percent of them, an update may end before new
+	// ones are there; nil where the manifest does not say. A number of pods is compared
+	// with how many there are at least, which an autoscaler decides if there is one.
+	MaxUnavailable *intstr.IntOrString
 	Template       corev1.PodTemplateSpec
 }
 
@@ -32,10 +35,10 @@ type Autoscaler struct {
 func FromDeployment(d *appsv1.Deployment) Workload {
 	w := workload("Deployment", &d.ObjectMeta, d.Spec.Template)
 	w.Replicas = atLeastSaid(d.Spec.Replicas)
-	w.StopsAll = d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType
-	if u := d.Spec.Strategy.RollingUpdate; u != nil && u.MaxUnavailable != nil {
-		n, err := intstr.GetScaledValueFromIntOrPercent(u.MaxUnavailable, int(*w.Replicas), false)
-		w.StopsAll = w.StopsAll || err == nil && n >= int(*w.Replicas)
+	if d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+		w.MaxUnavailable = new(intstr.FromString("100%"))
+	} else if u := d.Spec.Strategy.RollingUpdate; u != nil {
+		w.MaxUnavailable = u.MaxUnavailable
 	}
 	return w
 }
