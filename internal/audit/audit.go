@@ -63,6 +63,9 @@ type Input struct {
 	// only if WebhooksKnown; else it is taken that Kureka's is there.
 	Webhooks      []string
 	WebhooksKnown bool
+	// Unseen counts pods by the kind that made them, where that is none that is looked
+	// at; nil if there are none.
+	Unseen map[string]int
 	// EveryWorkload takes each workload for a Eureka client, also where no manifest
 	// shows one.
 	EveryWorkload bool

@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -71,6 +73,9 @@ func (a *auditOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	answer := auditAnswer{Report: audit.Check(&in), Notes: append([]string{}, notes...)}
+	if note := unseen(in.Unseen); note != "" {
+		answer.Notes = append(answer.Notes, note)
+	}
 	if a.form == formatJSON {
 		err = printJSON(a.Out, answer)
 	} else {
@@ -80,6 +85,23 @@ func (a *auditOptions) run(cmd *cobra.Command) error {
 		err = errFound
 	}
 	return err
+}
+
+// unseen says which pods were not looked at because nothing that is made them; empty
+// if there are none.
+func unseen(pods map[string]int) string {
+	if len(pods) == 0 {
+		return ""
+	}
+	n := 0
+	for _, of := range pods {
+		n += of
+	}
+	verb := "pods belong"
+	if n == 1 {
+		verb = "pod belongs"
+	}
+	return fmt.Sprintf("%d %s to kinds that are not looked at: %s", n, verb, strings.Join(slices.Sorted(maps.Keys(pods)), ", "))
 }
 
 func (a *auditAnswer) print(out io.Writer, wide bool) error {

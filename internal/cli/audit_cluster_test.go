@@ -3,9 +3,13 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -153,7 +157,8 @@ func TestAudit_findsInAClusterWhatItFindsInFiles(t *testing.T) {
 	}
 	few, _ := auditAs(t, viewer(t.Context(), t, plane), "-n", metav1.NamespaceDefault)
 	notes := strings.Join(few.Notes, "; ")
-	if len(few.Findings) == 0 || !strings.Contains(notes, "you may not list configmaps") || !strings.Contains(notes, "you may not list namespaces") {
+	if len(few.Findings) == 0 || !strings.Contains(notes, "you may not list configmaps") || !strings.Contains(notes, "you may not list namespaces") ||
+		!strings.Contains(notes, "you may not list replicationcontrollers: they were not looked at") {
 		t.Errorf("who may read little is told %q, notes %q", few.rules(), notes)
 	}
 
@@ -171,6 +176,55 @@ func TestAudit_findsInAClusterWhatItFindsInFiles(t *testing.T) {
 	got, _ = auditAs(t, admin)
 	if advice := got.advice("PreStopSleep"); !strings.HasPrefix(advice, "Remove the whole hook") {
 		t.Errorf("with the drain on it advises %q", advice)
+	}
+}
+
+// apiServer answers the lists that have to be there, with the given objects for some
+// paths, and says with which limit each was asked for.
+func apiServer(t *testing.T, objects map[string]string) (config *rest.Config, limits *sync.Map) {
+	t.Helper()
+	limits = new(sync.Map)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		limits.Store(r.URL.Path, r.URL.Query().Get("limit"))
+		w.Header().Set("Content-Type", "application/json")
+		if objects[r.URL.Path] == "" && strings.Contains(r.URL.Path, "argoproj.io") {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		fmt.Fprintf(w, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[%s]}`, objects[r.URL.Path])
+	}))
+	t.Cleanup(s.Close)
+	return &rest.Config{Host: s.URL}, limits
+}
+
+func TestAudit_ofAClusterSaysWhatItDoesNotLookAt(t *testing.T) {
+	t.Parallel()
+	const client = `"spec":{"containers":[{"name":"app","env":[{"name":"EUREKA_URL","value":"x"}]}]}`
+	pod := func(name, apiVersion, kind string) string {
+		return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"shop","ownerReferences":[{"apiVersion":%q,"kind":%q,"name":"x","uid":"u","controller":true}]},%s}`, name, apiVersion, kind, client)
+	}
+	of := func(apiVersion, kind string) string {
+		return fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":"alone","namespace":"shop"},"spec":{"replicas":1,"template":{%s}}}`, apiVersion, kind, client)
+	}
+	config, limits := apiServer(t, map[string]string{
+		"/api/v1/pods": strings.Join([]string{
+			pod("a", "example.com/v1", "App"), pod("b", "apps.kruise.io/v1beta1", "CloneSet"), pod("c", "apps/v1", "ReplicaSet"), pod("d", "v1", "ReplicationController"),
+		}, ","),
+		"/apis/apps/v1/replicasets":      of("apps/v1", "ReplicaSet"),
+		"/api/v1/replicationcontrollers": of("v1", "ReplicationController"),
+	})
+	got, _ := auditAs(t, config)
+	if diff := cmp.Diff([]string{"2 pods belong to kinds that are not looked at: App.example.com, CloneSet.apps.kruise.io"}, got.Notes); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+	for _, want := range []string{"ReplicaSet alone SingleReplica", "ReplicationController alone SingleReplica"} {
+		if !slices.Contains(got.rules(), want) {
+			t.Errorf("it finds %q, and not %s", got.rules(), want)
+		}
+	}
+	for path, want := range map[string]string{"/api/v1/pods": "500", "/api/v1/configmaps": "40"} {
+		if limit, _ := limits.Load(path); limit != want {
+			t.Errorf("%s is read in pages of %v, want %s", path, limit, want)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,8 +26,11 @@ import (
 const (
 	// maxFiles is how many manifests a folder may have.
 	maxFiles = 10_000
-	// page is how many objects the API server is asked for at once.
-	page = "500"
+	// usualPage is how many objects the API server is asked for at once, and mapsPage
+	// how many ConfigMaps: each may have 1 MiB, a third more in JSON, and a page has to
+	// stay below manifest.MaxBytes.
+	usualPage = 500
+	mapsPage  = 40
 )
 
 // readFiles reads manifests. Objects that name no namespace are in that of
@@ -100,6 +104,7 @@ func manifestsAt(name string) ([]string, error) {
 type resource struct {
 	group, name string // the group with its version
 	cluster     bool   // belongs to no namespace
+	page        int    // how many are asked for at once, usualPage if 0
 	// without says what follows where it cannot be listed; empty if nothing can be said
 	// then.
 	without string
@@ -113,12 +118,14 @@ func auditResources() []resource {
 		{group: "apis/apps/v1", name: "deployments"},
 		{group: "apis/apps/v1", name: "statefulsets"},
 		{group: "apis/apps/v1", name: "daemonsets"},
+		{group: "apis/apps/v1", name: "replicasets", without: "those that nothing else made were not looked at"},
 		{group: "apis/batch/v1", name: "jobs"},
 		{group: "apis/batch/v1", name: "cronjobs"},
 		{group: "api/v1", name: "pods"},
+		{group: "api/v1", name: "replicationcontrollers", without: "they were not looked at"},
 		{group: "apis/argoproj.io/v1alpha1", name: "rollouts", without: "rollouts were not looked at"},
 		{group: "apis/autoscaling/v2", name: "horizontalpodautoscalers", without: "a workload counts with the replicas that it has"},
-		{group: "api/v1", name: "configmaps", without: "settings in ConfigMaps are not known"},
+		{group: "api/v1", name: "configmaps", page: mapsPage, without: "settings in ConfigMaps are not known"},
 		{group: "api/v1", name: "namespaces", cluster: true, without: "namespaces count as not opted in to the drain"},
 		{
 			group: "apis/admissionregistration.k8s.io/v1", name: "mutatingwebhookconfigurations", cluster: true,
@@ -161,7 +168,7 @@ func (r *resource) list(ctx context.Context, client rest.Interface, namespace st
 		metav1.ListMeta `json:"metadata"`
 	}
 	for {
-		req := client.Get().AbsPath(r.path(namespace)...).Param("limit", page)
+		req := client.Get().AbsPath(r.path(namespace)...).Param("limit", strconv.Itoa(cmp.Or(r.page, usualPage)))
 		if next.Continue != "" {
 			req = req.Param("continue", next.Continue)
 		}

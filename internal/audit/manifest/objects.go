@@ -191,20 +191,6 @@ func (r *reader) other(kind string, text []byte) {
 	}
 }
 
-// workload adds an object that makes pods.
-func workload[T any](r *reader, text []byte, from func(*T) audit.Workload) error {
-	var object T
-	if err := json.Unmarshal(text, &object); err != nil {
-		return err
-	}
-	var owned metav1.PartialObjectMetadata
-	if err := json.Unmarshal(text, &owned); err == nil && metav1.GetControllerOf(&owned) != nil {
-		return nil // what made it is looked at
-	}
-	r.take(from(&object))
-	return nil
-}
-
 func (r *reader) take(w audit.Workload) {
 	w.Namespace = cmp.Or(w.Namespace, r.namespace)
 	if !r.live {

@@ -185,3 +185,35 @@ func FuzzRead(f *testing.F) {
 		audit.Check(&in)
 	})
 }
+
+// made is an object that something of another kind made.
+func made(apiVersion, kind, name, spec, maker string) string {
+	return "apiVersion: " + apiVersion + "\nkind: " + kind + "\nmetadata: {name: " + name + ", ownerReferences: [" + maker + ", uid: u, name: x, controller: true}]}\nspec: {" + spec + "}\n---\n"
+}
+
+func TestRead_looksAtWhatAKindMadeThatIsNotLookedAt(t *testing.T) {
+	t.Parallel()
+	const operator, clone = "{apiVersion: example.com/v1, kind: App", "{apiVersion: apps.kruise.io/v1beta1, kind: StatefulSet"
+	text := made("apps/v1", "Deployment", "of-an-operator", pods, operator) +
+		made("apps/v1", "ReplicaSet", "revision", "replicas: 2, "+pods, operator) +
+		made("apps/v1", "ReplicaSet", "old-revision", "replicas: 0, "+pods, operator) +
+		made("apps/v1", "ReplicaSet", "of-a-deployment", "replicas: 2, "+pods, "{apiVersion: apps/v1, kind: Deployment") +
+		made("v1", "Pod", "a", "containers: [{name: app}]", operator) +
+		made("v1", "Pod", "b", "containers: [{name: app}]", clone) +
+		made("v1", "Pod", "c", "containers: [{name: app}]", clone) +
+		made("v1", "Pod", "d", "containers: [{name: app}]", "{apiVersion: v1, kind: ReplicationController")
+	var in audit.Input
+	if err := manifest.Read("all.yaml", []byte(text), "shop", &in); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range in.Workloads {
+		got = append(got, w.Kind+" "+w.Name)
+	}
+	if diff := cmp.Diff([]string{"Deployment of-an-operator", "ReplicaSet revision"}, got); diff != "" {
+		t.Errorf("workloads (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]int{"App.example.com": 1, "StatefulSet.apps.kruise.io": 2}, in.Unseen); diff != "" {
+		t.Errorf("pods that are not looked at (-want +got):\n%s", diff)
+	}
+}
