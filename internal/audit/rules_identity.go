@@ -34,6 +34,10 @@ func identityRules() []Rule {
 }
 
 func sharedInstanceID(s *subject) []hit {
+	one := s.copies() == 1 && s.autoscaled == 0
+	if one && !s.Overlaps {
+		return nil
+	}
 	var hits []hit
 	for _, c := range s.registering() {
 		v, ok := c.settings.Text("eureka.instance.instance-id")
@@ -41,7 +45,7 @@ func sharedInstanceID(s *subject) []hit {
 			continue
 		}
 		reason := fmt.Sprintf("every pod registers as %q (%s)", v.Text, v.From)
-		if s.copies() == 1 {
+		if one {
 			reason += ", in a rollout two at a time"
 		}
 		hits = append(hits, hit{container: c.Name, reason: reason})

@@ -159,7 +159,21 @@ var ruleCases = map[string]struct {
 	},
 	"no deltas": {func(w *world) { w.settings["eureka.client.disable-delta"] = "true" }, "DeltaDisabled"},
 
-	"one id for all": {func(w *world) { w.settings["eureka.instance.instance-id"] = "${spring.application.name}:8080" }, "SharedInstanceID"},
+	"one id for all":                       {func(w *world) { w.settings["eureka.instance.instance-id"] = "${spring.application.name}:8080" }, "SharedInstanceID"},
+	"one id for one pod, in a rollout two": {func(w *world) { oneID(w) }, "SharedInstanceID SingleReplica"},
+	"one id for one pod that ends before the next": {
+		func(w *world) { oneID(w); w.orders.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType }, "SingleReplica",
+	},
+	"one id for one pod of a StatefulSet":  {func(w *world) { oneID(w); w.statefulSet() }, "SingleReplica"},
+	"one id for two pods of a StatefulSet": {func(w *world) { oneID(w); w.orders.Spec.Replicas = new(int32(2)); w.statefulSet() }, "SharedInstanceID"},
+	"one id for as many pods as an autoscaler makes": {
+		func(w *world) {
+			oneID(w)
+			w.statefulSet()
+			w.in.Autoscalers = []audit.Autoscaler{{Namespace: "shop", Kind: "StatefulSet", Name: "orders", Least: 1}}
+		},
+		"SharedInstanceID SingleReplica",
+	},
 	"ids by host name": {
 		func(w *world) {
 			w.settings["eureka.instance.instance-id"] = "${HOSTNAME:orders}:${spring.application.name}"
@@ -271,6 +285,20 @@ func (w *world) unavailable(n intstr.IntOrString) {
 
 func (w *world) sidecar() {
 	w.pod.Containers = append(w.pod.Containers, corev1.Container{Name: "proxy"})
+}
+
+// oneID has one pod register with an id that any other would have as well.
+func oneID(w *world) {
+	w.settings["eureka.instance.instance-id"] = "orders"
+	w.orders.Spec.Replicas = new(int32(1))
+}
+
+func (w *world) statefulSet() {
+	w.kind = func(d *appsv1.Deployment) audit.Workload {
+		return audit.FromStatefulSet(&appsv1.StatefulSet{
+			ObjectMeta: d.ObjectMeta, Spec: appsv1.StatefulSetSpec{Replicas: d.Spec.Replicas, Template: d.Spec.Template},
+		})
+	}
 }
 
 func (w *world) job() {

@@ -22,7 +22,10 @@ type Workload struct {
 	// ones are there; nil where the manifest does not say. A number of pods is compared
 	// with how many there are at least, which an autoscaler decides if there is one.
 	MaxUnavailable *intstr.IntOrString
-	Template       corev1.PodTemplateSpec
+	// Overlaps says that an update may make a new pod before the one that it is for has
+	// ended, so that also one replica is two for a while.
+	Overlaps bool
+	Template corev1.PodTemplateSpec
 }
 
 // Autoscaler keeps a workload at no fewer pods than Least.
@@ -35,8 +38,9 @@ type Autoscaler struct {
 func FromDeployment(d *appsv1.Deployment) Workload {
 	w := workload("Deployment", &d.ObjectMeta, d.Spec.Template)
 	w.Replicas = atLeastSaid(d.Spec.Replicas)
+	w.Overlaps = true
 	if d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
-		w.MaxUnavailable = new(intstr.FromString("100%"))
+		w.MaxUnavailable, w.Overlaps = new(intstr.FromString("100%")), false
 	} else if u := d.Spec.Strategy.RollingUpdate; u != nil {
 		w.MaxUnavailable = u.MaxUnavailable
 	}
@@ -81,6 +85,7 @@ func FromPod(p *corev1.Pod) Workload {
 func FromTemplate(kind string, m *metav1.ObjectMeta, replicas *int32, template *corev1.PodTemplateSpec) Workload {
 	w := workload(kind, m, *template)
 	w.Replicas = replicas
+	w.Overlaps = true // nobody knows better
 	return w
 }
 
