@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -183,7 +184,13 @@ func TestDurations_haveSpringsForms(t *testing.T) {
 func TestAFileThatCannotBeReadIsAProblem(t *testing.T) {
 	t.Parallel()
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n"
-	for name, text := range map[string]string{"no YAML": "a: [", "aliases of aliases": bomb} {
+	long := strings.Repeat("k", 1000)
+	bad := map[string]string{
+		"no YAML": "a: [", "aliases of aliases": bomb,
+		"a long key": "? " + long + long + "\n: 1\n", "a long key above others": "? " + long + "\n: {" + long[:500] + ": 1}\n",
+		"a long list many times": "a: &a [x, " + strings.Repeat(long, 500) + "]\nb: *a\nc: *a\n",
+	}
+	for name, text := range bad {
 		s := scene{files: map[string]string{"application.yml": text}}
 		if _, problems := s.read(t); len(problems) != 1 {
 			t.Errorf("%s: problems %q", name, problems)

@@ -16,9 +16,12 @@ const (
 	maxDocuments = 100
 	maxDepth     = 32
 	maxNodes     = 20_000
+	maxName      = 1024     // bytes of a key with those above it
+	maxLists     = maxBytes // of the elements of all lists; only aliases make more
 )
 
-var errTooMuch = fmt.Errorf("it is nested deeper than %d or has more than %d parts", maxDepth, maxNodes)
+var errTooMuch = fmt.Errorf("it is nested deeper than %d, has more than %d parts, a name longer than %d bytes or lists of more than %d bytes",
+	maxDepth, maxNodes, maxName, maxLists)
 
 // parseYAML reads an application file. What is before an error is returned with it.
 func parseYAML(text string) ([]document, error) {
@@ -26,7 +29,7 @@ func parseYAML(text string) ([]document, error) {
 		return nil, fmt.Errorf("it is larger than %d bytes", maxBytes)
 	}
 	var documents []document
-	w := walker{left: maxNodes}
+	w := walker{left: maxNodes, lists: maxLists}
 	for decoder := yaml.NewDecoder(strings.NewReader(text)); len(documents) < maxDocuments; {
 		var root yaml.Node
 		err := decoder.Decode(&root)
@@ -49,10 +52,11 @@ func parseYAML(text string) ([]document, error) {
 type walker struct {
 	document document
 	left     int
+	lists    int // bytes that are left for the elements of lists
 }
 
 func (w *walker) walk(key string, n *yaml.Node, depth int) error {
-	if w.left--; w.left < 0 || depth == 0 {
+	if w.left--; w.left < 0 || depth == 0 || len(key) > maxName {
 		return errTooMuch
 	}
 	switch n.Kind {
@@ -110,8 +114,15 @@ func (w *walker) sequence(key string, n *yaml.Node, depth int) error {
 			return err
 		}
 	}
-	if len(scalars) > 0 {
-		w.document.add(key, strings.Join(scalars, ","))
+	if len(scalars) == 0 {
+		return nil
 	}
+	for _, text := range scalars {
+		w.lists -= len(text) + 1
+	}
+	if w.lists < 0 {
+		return errTooMuch
+	}
+	w.document.add(key, strings.Join(scalars, ","))
 	return nil
 }
