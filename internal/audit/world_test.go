@@ -81,3 +81,69 @@ func get(path string) *corev1.Probe {
 func sleep(n int64) corev1.LifecycleHandler {
 	return corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: n}}
 }
+
+func label(w *world, value string) {
+	w.orders.Spec.Template.Labels = map[string]string{"kureka.dev/drain": value}
+}
+
+func env(w *world, name, value string) {
+	w.app.Env = append(w.app.Env, corev1.EnvVar{Name: name, Value: value})
+}
+
+func lease(renewal, duration string) func(*world) {
+	return func(w *world) {
+		w.settings["eureka.instance.lease-renewal-interval-in-seconds"] = renewal
+		if duration != "" {
+			w.settings["eureka.instance.lease-expiration-duration-in-seconds"] = duration
+		}
+	}
+}
+
+func server(w *world) {
+	w.optedIn = false
+	w.orders.Spec.Replicas = nil
+	w.settings = map[string]string{
+		"eureka.server.enable-self-preservation": "false", "eureka.client.register-with-eureka": "false", "eureka.client.fetch-registry": "false",
+	}
+}
+
+func webClient(w *world) {
+	w.settings["eureka.client.webclient.enabled"] = "true"
+	w.settings["spring.codec.max-in-memory-size"] = "16MB"
+}
+
+func (w *world) grace(n int64) { w.pod.TerminationGracePeriodSeconds = new(n) }
+
+func (w *world) autoscaled(least int32) {
+	w.in.Autoscalers = []audit.Autoscaler{{Namespace: "shop", Kind: "Deployment", Name: "orders", Least: least}}
+}
+
+func (w *world) unavailable(n intstr.IntOrString) {
+	w.orders.Spec.Strategy.RollingUpdate = &appsv1.RollingUpdateDeployment{MaxUnavailable: &n}
+}
+
+func (w *world) sidecar() {
+	w.pod.Containers = append(w.pod.Containers, corev1.Container{Name: "proxy"})
+}
+
+// oneID has one pod register with an id that any other would have as well.
+func oneID(w *world) {
+	w.settings["eureka.instance.instance-id"] = "orders"
+	w.orders.Spec.Replicas = new(int32(1))
+}
+
+func (w *world) statefulSet() {
+	w.kind = func(d *appsv1.Deployment) audit.Workload {
+		return audit.FromStatefulSet(&appsv1.StatefulSet{
+			ObjectMeta: d.ObjectMeta, Spec: appsv1.StatefulSetSpec{Replicas: d.Spec.Replicas, Template: d.Spec.Template},
+		})
+	}
+}
+
+func (w *world) job() {
+	w.kind = func(d *appsv1.Deployment) audit.Workload {
+		made := audit.FromDeployment(d)
+		made.Kind, made.Replicas, made.Ends = "Job", nil, true
+		return made
+	}
+}

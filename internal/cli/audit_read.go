@@ -113,20 +113,21 @@ type resource struct {
 }
 
 func auditResources() []resource {
+	const core, apps = "api/v1", "apis/apps/v1"
 	kureka := "apis/" + v1alpha1.Group + "/" + v1alpha1.GroupVersion().Version
 	return []resource{
-		{group: "apis/apps/v1", name: "deployments"},
-		{group: "apis/apps/v1", name: "statefulsets"},
-		{group: "apis/apps/v1", name: "daemonsets"},
-		{group: "apis/apps/v1", name: "replicasets", without: "those that nothing else made were not looked at"},
+		{group: apps, name: "deployments"},
+		{group: apps, name: "statefulsets"},
+		{group: apps, name: "daemonsets"},
+		{group: apps, name: "replicasets", without: "those that nothing else made were not looked at"},
 		{group: "apis/batch/v1", name: "jobs"},
 		{group: "apis/batch/v1", name: "cronjobs"},
-		{group: "api/v1", name: "pods"},
-		{group: "api/v1", name: "replicationcontrollers", without: "they were not looked at"},
+		{group: core, name: "pods"},
+		{group: core, name: "replicationcontrollers", without: "they were not looked at"},
 		{group: "apis/argoproj.io/v1alpha1", name: "rollouts", without: "rollouts were not looked at"},
 		{group: "apis/autoscaling/v2", name: "horizontalpodautoscalers", without: "a workload counts with the replicas that it has"},
-		{group: "api/v1", name: "configmaps", page: mapsPage, without: "settings in ConfigMaps are not known"},
-		{group: "api/v1", name: "namespaces", cluster: true, without: "namespaces count as not opted in to the drain"},
+		{group: core, name: "configmaps", page: mapsPage, without: "settings in ConfigMaps are not known"},
+		{group: core, name: "namespaces", cluster: true, without: "namespaces count as not opted in to the drain"},
 		{
 			group: "apis/admissionregistration.k8s.io/v1", name: "mutatingwebhookconfigurations", cluster: true,
 			without: "it is taken that Kureka's webhook is there", listed: func(in *audit.Input) { in.WebhooksKnown = true },

@@ -3,6 +3,9 @@ package manifest
 import (
 	"encoding/json"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -11,15 +14,15 @@ import (
 
 // seen are the kinds that are looked at, by their API group.
 var seen = map[schema.GroupKind]bool{
-	{Group: "apps", Kind: "Deployment"}:        true,
-	{Group: "apps", Kind: "StatefulSet"}:       true,
-	{Group: "apps", Kind: "DaemonSet"}:         true,
-	{Group: "apps", Kind: "ReplicaSet"}:        true,
-	{Group: "batch", Kind: "Job"}:              true,
-	{Group: "batch", Kind: "CronJob"}:          true,
-	{Group: "argoproj.io", Kind: "Rollout"}:    true,
-	{Group: "", Kind: "Pod"}:                   true,
-	{Group: "", Kind: "ReplicationController"}: true,
+	{Group: appsv1.GroupName, Kind: "Deployment"}:            true,
+	{Group: appsv1.GroupName, Kind: "StatefulSet"}:           true,
+	{Group: appsv1.GroupName, Kind: "DaemonSet"}:             true,
+	{Group: appsv1.GroupName, Kind: "ReplicaSet"}:            true,
+	{Group: batchv1.GroupName, Kind: "Job"}:                  true,
+	{Group: batchv1.GroupName, Kind: "CronJob"}:              true,
+	{Group: "argoproj.io", Kind: "Rollout"}:                  true,
+	{Group: corev1.GroupName, Kind: "Pod"}:                   true,
+	{Group: corev1.GroupName, Kind: "ReplicationController"}: true,
 }
 
 // workload adds an object that makes pods, or a pod, unless what made it is looked at.

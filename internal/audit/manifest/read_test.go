@@ -206,7 +206,7 @@ func TestRead_looksAtWhatAKindMadeThatIsNotLookedAt(t *testing.T) {
 	if err := manifest.Read("all.yaml", []byte(text), "shop", &in); err != nil {
 		t.Fatal(err)
 	}
-	var got []string
+	got := make([]string, 0, len(in.Workloads))
 	for _, w := range in.Workloads {
 		got = append(got, w.Kind+" "+w.Name)
 	}
