@@ -20,17 +20,24 @@ const (
 	limit  = "60"
 )
 
-func TestMeasureStaleRouting_measuresUntilNobodyCallsTheDead(t *testing.T) {
-	t.Parallel()
-	s, _, _ := playing(t, "wares", 6)
+// killsFile is one that an earlier run has left.
+func killsFile(t *testing.T) *os.File {
+	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "kills"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = file.Close() }() // only read by others
+	t.Cleanup(func() { _ = file.Close() }) // only read by others
 	if _, err := file.WriteString(`{"at":"2026-11-01T03:14:15.123456Z","pod":"of-an-earlier-run","ip":"192.0.2.1"}` + "\n"); err != nil {
 		t.Fatal(err)
 	}
+	return file
+}
+
+func TestMeasureStaleRouting_measuresUntilNobodyCallsTheDead(t *testing.T) {
+	t.Parallel()
+	s, _, _ := playing(t, "wares", 6)
+	file := killsFile(t)
 	measure := newScript(t, "measure-stale-routing.sh", "--registry", shared.operator.URL(), "--app", "wares",
 		"--fetch-interval", "2", "--kills", file.Name(), "--settle", settle, "--limit", limit, "--duration", "120")
 	if err := measure.Start(); err != nil {

@@ -23,6 +23,7 @@ var seen = map[schema.GroupKind]bool{
 	{Group: "argoproj.io", Kind: "Rollout"}:                  true,
 	{Group: corev1.GroupName, Kind: "Pod"}:                   true,
 	{Group: corev1.GroupName, Kind: "ReplicationController"}: true,
+	{Group: corev1.GroupName, Kind: "Node"}:                  true, // its static pods are its own
 }
 
 // workload adds an object that makes pods, or a pod, unless what made it is looked at.
