@@ -14,10 +14,16 @@ type timers struct {
 	Instances int
 	// Interval and Lease are the slowest of its instances, as their clients asked.
 	Interval, Lease time.Duration
-	// Bound says that all of them are bound to pods, so that the cluster is believed.
-	Bound bool
-	// Silence is how long a node must be silent, by the policy.
-	Silence time.Duration
+	// Grace is added to a lease while its pod is called ready, as that of a silent node
+	// is for some time.
+	Grace time.Duration
+	// Bound says that the cluster is believed: all of them are bound to pods, and the
+	// policy acts. Unbound says why it is not.
+	Bound   bool
+	Unbound string
+	// Silence is how long a node must be silent, by the policy, unless that ignores it.
+	Silence        time.Duration
+	IgnoresSilence bool
 	// Reactions are how long it took from the arrival of news about the application's
 	// instances until the registry showed what followed.
 	Reactions []time.Duration
@@ -88,21 +94,38 @@ func (t *timers) courses() []course {
 // nothing makes it register at once. No server sees that.
 const lateRegistration = 40 * time.Second
 
+// nodeLease is what a node's Lease lasts as kubelets are built. A node is silent after
+// half of it and some slack at the earliest, whatever the policy says.
+const (
+	nodeLease      = 40 * time.Second
+	nodeLeaseSlack = 2 * time.Second
+)
+
 // death is from the end of a process to the registry showing it.
 func (t *timers) death() part {
+	clients := fmt.Sprintf("its clients: lease %s, heartbeat every %s", duration(t.Lease), duration(t.Interval))
+	if t.Grace > 0 {
+		clients += fmt.Sprintf(", and %s more while its pod is called ready", duration(t.Grace))
+	}
+	expiry := t.Lease + t.Grace
 	if !t.Bound {
 		return part{
 			"lease runs out",
-			span{max(0, t.Lease-t.Interval), max(0, t.Lease-t.Interval/2), t.Lease},
-			fmt.Sprintf("its clients: lease %s, heartbeat every %s; not all are bound to pods. Self-preservation may hold it longer", duration(t.Lease), duration(t.Interval)),
+			span{max(0, t.Lease-t.Interval), max(0, t.Lease-t.Interval/2), expiry},
+			clients + "; " + t.Unbound + ". Self-preservation may hold it longer",
 		}
 	}
 	usual, from := t.reaction()
-	silent := max(t.Silence, t.Interval+lateAfter) // the second witness is a heartbeat that does not come
+	if t.IgnoresSilence {
+		usual.Worst = max(usual.Worst, expiry)
+		return part{"registry learns of it", usual, from + "; worst: its node falls silent, which the policy ignores, and its lease runs out. " + clients}
+	}
+	// The second witness is a heartbeat that does not come.
+	silent := max(t.Silence, nodeLease/2+nodeLeaseSlack, t.Interval+lateAfter)
+	usual.Worst = max(usual.Worst, silent)
 	return part{
-		"registry learns of it",
-		span{usual.Best, usual.Typical, max(usual.Worst, silent)},
-		from + fmt.Sprintf("; worst: its node falls silent, by the policy %s, heartbeat every %s", duration(t.Silence), duration(t.Interval)),
+		"registry learns of it", usual,
+		from + fmt.Sprintf("; worst: its node falls silent, by the policy %s and %s at least, heartbeat every %s", duration(t.Silence), duration(nodeLease/2+nodeLeaseSlack), duration(t.Interval)),
 	}
 }
 
@@ -117,7 +140,7 @@ func (t *timers) ending() part {
 	if t.Bound {
 		return part{"registry takes it out", usual, from}
 	}
-	return part{"client cancels", span{0, 0, t.Lease}, "assumed: at once; worst: its lease runs out. Not all are bound to pods"}
+	return part{"client cancels", span{0, 0, t.Lease}, "assumed: at once; worst: its lease runs out; " + t.Unbound}
 }
 
 // reaction is what the registry measured of itself.

@@ -22,6 +22,8 @@ const (
 	shownConsumers = 20
 	// drainReport is the annotation that says what drain a pod was given.
 	drainReport = "kureka.dev/drain-report"
+	// actionIgnore is what the policy says where evidence is to have no effect.
+	actionIgnore = "Ignore"
 )
 
 func newBudget(o *options) *cobra.Command {
@@ -156,8 +158,24 @@ func (t *timers) readInstances(ctx context.Context, a *api) (sample explanation,
 	if err := a.get(ctx, instancePath(t.App, chosen), nil, &sample); err != nil {
 		return sample, err
 	}
-	t.Silence = time.Duration(sample.Policy.UnreachableAfterSeconds) * time.Second
+	t.believe(&sample)
 	return sample, nil
+}
+
+// believe takes what the policy lets the cluster do. In mode Observe nothing acts, and
+// only leases end instances.
+func (t *timers) believe(sample *explanation) {
+	p := &sample.Policy
+	t.Silence, t.IgnoresSilence = time.Duration(p.UnreachableAfterSeconds)*time.Second, p.Unreachable == actionIgnore
+	if sample.Binding.Pod != nil {
+		t.Grace = time.Duration(p.ReadyGraceSeconds) * time.Second
+	}
+	switch {
+	case !t.Bound:
+		t.Unbound = "not all are bound to pods"
+	case p.Mode == modeObserve:
+		t.Bound, t.Unbound = false, "the policy only observes"
+	}
 }
 
 // addPolicy adds what the policy and a pod say. Where they cannot be read, that is

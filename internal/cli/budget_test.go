@@ -31,6 +31,14 @@ func TestCourses_addUp(t *testing.T) {
 			timers{Interval: 30 * s, Lease: 90 * s, Consumers: measured, Known: 2},
 			[]span{{60 * s, 75*s + 5*s, 100 * s}, {0, 5 * s, 50 * s}, {0, 5 * s, 100 * s}},
 		},
+		"its node's silence is ignored": {
+			timers{Bound: true, IgnoresSilence: true, Interval: 30 * s, Lease: 90 * s, Grace: 60 * s, Silence: 20 * s, Consumers: measured, Known: 2},
+			[]span{{0, 5 * s, 160 * s}, {0, 5 * s, 50 * s}, {0, 5 * s, 10 * s}},
+		},
+		"a node's Lease lasts longer than the policy waits": {
+			timers{Bound: true, Interval: 5 * s, Lease: 15 * s, Silence: 10 * s, Consumers: measured, Known: 2},
+			[]span{{0, 5 * s, 32 * s}, {0, 5 * s, 50 * s}, {0, 5 * s, 10 * s}},
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -93,6 +101,31 @@ func TestAddReport_takesWhatThePodWasGiven(t *testing.T) {
 		got.addReport(tc.report, "orders-1")
 		if got.Drain != tc.drain || got.Held != tc.held || !strings.Contains(got.DrainFrom, tc.from) {
 			t.Errorf("%s: %v, held %t, %q", name, got.Drain, got.Held, got.DrainFrom)
+		}
+	}
+}
+
+func TestBelieve_leavesItToTheLeaseWhereNothingActs(t *testing.T) {
+	t.Parallel()
+	bound := binding{Pod: &pod{Namespace: "shop", Name: "orders-1"}}
+	tests := map[string]struct {
+		bound  bool
+		sample explanation
+		part   string
+		worst  time.Duration
+		from   string
+	}{
+		"enforced":         {true, explanation{Binding: bound, Policy: policy{Mode: "Enforce", Unreachable: "OutOfService"}}, "registry learns of it", 33 * time.Second, "its node falls silent, by the policy"},
+		"silence ignored":  {true, explanation{Binding: bound, Policy: policy{Mode: "Enforce", Unreachable: "Ignore", ReadyGraceSeconds: 90}}, "registry learns of it", 180 * time.Second, "which the policy ignores"},
+		"observed":         {true, explanation{Binding: bound, Policy: policy{Mode: "Observe", ReadyGraceSeconds: 90}}, "lease runs out", 180 * time.Second, "the policy only observes"},
+		"not all in pods":  {false, explanation{Binding: bound, Policy: policy{ReadyGraceSeconds: 60}}, "lease runs out", 150 * time.Second, "not all are bound to pods"},
+		"none in any pods": {false, explanation{Policy: policy{ReadyGraceSeconds: 60}}, "lease runs out", 90 * time.Second, "not all are bound to pods"},
+	}
+	for name, tc := range tests {
+		got := timers{Bound: tc.bound, Interval: 30 * time.Second, Lease: 90 * time.Second}
+		got.believe(&tc.sample)
+		if p := got.death(); p.Name != tc.part || p.Worst != tc.worst || !strings.Contains(p.From, tc.from) {
+			t.Errorf("%s: %s, %v, %q", name, p.Name, p.Worst, p.From)
 		}
 	}
 }
