@@ -203,7 +203,7 @@ func (o *options) addPolicy(ctx context.Context, t *timers, sample explanation) 
 		t.Unread = err
 		return
 	}
-	t.addReport(p.Annotations[drainReport], p.Name)
+	t.addReport(p.Annotations[drainReport], p.Name, sample.Binding.Pod.Container)
 }
 
 func (t *timers) addDrain(d *v1alpha1.Drain, source string) {
@@ -213,12 +213,15 @@ func (t *timers) addDrain(d *v1alpha1.Drain, source string) {
 	t.DrainFrom = "drain.mode is " + string(d.Mode) + " by the " + source
 }
 
-// addReport takes what a pod was really given, if the webhook has seen it.
-func (t *timers) addReport(report, pod string) {
+// addReport takes what a pod was really given, if the webhook has seen it. That was
+// not given to the instance's container if it keeps a hook of its own. Which one that
+// is may be unknown, which is empty: then none may keep one.
+func (t *timers) addReport(report, pod, container string) {
 	var given struct {
-		Skipped string `json:"skipped"`
-		Sleep   int    `json:"sleepSeconds"`
-		Hold    int    `json:"holdSeconds"`
+		Skipped string   `json:"skipped"`
+		Sleep   int      `json:"sleepSeconds"`
+		Hold    int      `json:"holdSeconds"`
+		Kept    []string `json:"kept"`
 	}
 	switch err := json.Unmarshal([]byte(report), &given); {
 	case report == "":
@@ -227,6 +230,10 @@ func (t *timers) addReport(report, pod string) {
 		t.DrainFrom = "the drain-report of the pod " + pod + " cannot be read"
 	case given.Skipped != "":
 		t.DrainFrom = "the pod " + pod + " was left out: " + given.Skipped
+	case container != "" && slices.Contains(given.Kept, container):
+		t.DrainFrom = "the container " + container + " of the pod " + pod + " keeps its own preStop hook"
+	case container == "" && len(given.Kept) > 0:
+		t.DrainFrom = "containers of the pod " + pod + " keep their own preStop hook, and perhaps the instance's: " + strings.Join(given.Kept, ", ")
 	default:
 		t.Drain, t.Held = time.Duration(given.Sleep+given.Hold)*time.Second, given.Hold > 0
 		t.DrainFrom = "measured: the drain-report of the pod " + pod

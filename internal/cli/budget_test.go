@@ -85,20 +85,25 @@ func TestEnough_comparesTheDrainWithTheWorstCase(t *testing.T) {
 func TestAddReport_takesWhatThePodWasGiven(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		report string
-		drain  time.Duration
-		held   bool
-		from   string
+		report, container string
+		drain             time.Duration
+		held              bool
+		from              string
 	}{
-		"a sleep": {`{"sleepSeconds":70}`, 70 * time.Second, false, "measured"},
-		"a hold":  {`{"holdSeconds":90}`, 90 * time.Second, true, "measured"},
-		"nothing": {"", 0, false, "was given none"},
-		"skipped": {`{"skipped":"it is a Job"}`, 0, false, "was left out: it is a Job"},
-		"garbage": {"{", 0, false, "cannot be read"},
+		"a sleep": {`{"sleepSeconds":70}`, "", 70 * time.Second, false, "measured"},
+		"a hold":  {`{"holdSeconds":90}`, "app", 90 * time.Second, true, "measured"},
+		"nothing": {"", "", 0, false, "was given none"},
+		"skipped": {`{"skipped":"it is a Job"}`, "", 0, false, "was left out: it is a Job"},
+		"garbage": {"{", "", 0, false, "cannot be read"},
+
+		"its own hook":          {`{"sleepSeconds":70,"containers":["proxy"],"kept":["app"]}`, "app", 0, false, "the container app of the pod orders-1 keeps its own preStop hook"},
+		"another's own hook":    {`{"sleepSeconds":70,"containers":["app"],"kept":["proxy"]}`, "app", 70 * time.Second, false, "measured"},
+		"perhaps its own hook":  {`{"holdSeconds":70,"containers":["app"],"kept":["proxy"]}`, "", 0, false, "perhaps the instance's: proxy"},
+		"no hook but the drain": {`{"sleepSeconds":70,"containers":["app","proxy"]}`, "", 70 * time.Second, false, "measured"},
 	}
 	for name, tc := range tests {
 		got := timers{}
-		got.addReport(tc.report, "orders-1")
+		got.addReport(tc.report, "orders-1", tc.container)
 		if got.Drain != tc.drain || got.Held != tc.held || !strings.Contains(got.DrainFrom, tc.from) {
 			t.Errorf("%s: %v, held %t, %q", name, got.Drain, got.Held, got.DrainFrom)
 		}
