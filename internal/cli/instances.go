@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -43,6 +44,9 @@ func newInstances(o *options) *cobra.Command {
 		Long:  "List instances with their status and what decides it. --namespace=- lists those outside pods.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if s.watch && s.form != "" {
+				return errors.New("--watch prints lines of its own: leave --output out")
+			}
 			a, err := o.connect(cmd.Context())
 			if err != nil {
 				return err
@@ -58,7 +62,7 @@ func newInstances(o *options) *cobra.Command {
 	flags.StringVar(&s.app, "app", "", "only this application")
 	flags.StringVar(&s.status, "status", "", "only this status: UP, DOWN, STARTING, OUT_OF_SERVICE or UNKNOWN")
 	flags.BoolVar(&s.unbound, "unbound", false, "only those that are bound to no pod")
-	flags.BoolVarP(&s.watch, "watch", "w", false, "print every change from now on, until interrupted")
+	flags.BoolVarP(&s.watch, "watch", "w", false, "print all of them, and then every change, until interrupted")
 	flags.DurationVar(&s.every, "watch-every", watchEvery, "how often --watch asks; at least 500ms")
 	addOutput(cmd, &s.form, formatWide, formatJSON)
 	return cmd
@@ -122,16 +126,22 @@ func instanceCells(i *instance, now time.Time, wide bool) []any {
 	return cells
 }
 
-// watchInstances prints how the selection changes. It compares lists, so what comes
-// and goes between two of them is not seen.
+// watchInstances prints how the selection changes, until it is interrupted. It compares
+// lists, so what comes and goes between two of them is not seen. A part of a list would
+// show the rest as gone.
 func (o *options) watchInstances(ctx context.Context, a *api, s selection) error {
 	ticker := time.NewTicker(max(s.every, watchLeast))
 	defer ticker.Stop()
 	var before map[string]instance
 	for {
 		var list instances
-		if err := a.get(ctx, "/kureka/v1/instances", o.query(s), &list); err != nil {
+		switch err := a.get(ctx, "/kureka/v1/instances", o.query(s), &list); {
+		case ctx.Err() != nil:
+			return nil // somebody has seen enough
+		case err != nil:
 			return err
+		case list.Matched > len(list.Instances):
+			return fmt.Errorf("watching %d instances, of which the registry lists %d at a time: ask for less, for example with --app", list.Matched, len(list.Instances))
 		}
 		after := byName(list.Instances)
 		for i := range differences(before, after) {
@@ -142,7 +152,7 @@ func (o *options) watchInstances(ctx context.Context, a *api, s selection) error
 		before = after
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return nil
 		case <-ticker.C:
 		}
 	}

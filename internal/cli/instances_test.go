@@ -41,6 +41,19 @@ func TestDifferences_tellWhatCameWentAndChanged(t *testing.T) {
 	}
 }
 
+func TestWatch_refusesWhatItCannotShow(t *testing.T) {
+	t.Parallel()
+	many := registry(t, map[string]any{"/kureka/v1/instances?limit=10000": instances{Matched: 10_001, Instances: []instance{{App: "A", ID: "1"}}}})
+	for want, args := range map[string][]string{
+		"watching 10001 instances, of which the registry lists 1 at a time": {"instances", "--watch"},
+		"leave --output out": {"instances", "--watch", "-o", "wide"},
+	} {
+		if got := run(t, many, args...); got.code != exitError || got.out != "" || !strings.Contains(got.err, want) {
+			t.Errorf("%v: it says (%d) %s%s, want %q", args, got.code, got.out, got.err, want)
+		}
+	}
+}
+
 func TestDuration_hasTwoUnits(t *testing.T) {
 	t.Parallel()
 	for want, d := range map[string]time.Duration{
