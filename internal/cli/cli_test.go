@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -21,9 +22,14 @@ type outcome struct {
 // run runs a command line against a registry at a URL.
 func run(t *testing.T, server string, args ...string) outcome {
 	t.Helper()
+	return runUntil(t.Context(), server, args...)
+}
+
+// runUntil does so until the context ends, which interrupts it.
+func runUntil(ctx context.Context, server string, args ...string) outcome {
 	var out, err bytes.Buffer
 	env := Environment{Out: &out, Err: &err, Now: func() time.Time { return testNow }, Getenv: func(string) string { return "" }}
-	code := Main(t.Context(), append([]string{"--server", server}, args...), env)
+	code := Main(ctx, append([]string{"--server", server}, args...), env)
 	return outcome{out.String(), err.String(), code}
 }
 
@@ -49,4 +55,41 @@ func registry(t *testing.T, answers map[string]any) string {
 func at(d time.Duration) *time.Time {
 	moment := testNow.Add(d)
 	return &moment
+}
+
+func TestMain_hasNoAnswerWhenItIsInterrupted(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		args []string
+		code int
+		err  string
+	}{
+		"a question":   {[]string{"status"}, exitError, "error: interrupted, so this is no answer\n"},
+		"a comparison": {[]string{"diff", "http://192.0.2.1/eureka"}, exitError, "error: interrupted, so this is no answer\n"},
+		"a watch":      {[]string{"instances", "--watch"}, exitOK, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				interrupt()
+				<-r.Context().Done()
+			}))
+			t.Cleanup(s.Close)
+			if got := runUntil(ctx, s.URL, tc.args...); got.code != tc.code || got.err != tc.err || got.out != "" {
+				t.Errorf("it says (%d) %s%s, want (%d) %q", got.code, got.out, got.err, tc.code, tc.err)
+			}
+		})
+	}
+}
+
+func TestMain_hasNoAnswerWithPartsThatAnInterruptionLeftOut(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	if got := runUntil(ctx, "http://192.0.2.1", "version"); got.code != exitError {
+		t.Errorf("its code is %d, want %d", got.code, exitError)
+	}
 }

@@ -137,7 +137,7 @@ func (o *options) watchInstances(ctx context.Context, a *api, s selection) error
 		var list instances
 		switch err := a.get(ctx, "/kureka/v1/instances", o.query(s), &list); {
 		case ctx.Err() != nil:
-			return nil // somebody has seen enough
+			return errEnough
 		case err != nil:
 			return err
 		case list.Matched > len(list.Instances):
@@ -152,7 +152,7 @@ func (o *options) watchInstances(ctx context.Context, a *api, s selection) error
 		before = after
 		select {
 		case <-ctx.Done():
-			return nil
+			return errEnough
 		case <-ticker.C:
 		}
 	}

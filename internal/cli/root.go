@@ -23,6 +23,9 @@ const (
 // nothing to be glad about. It ends the process with exitFound and without a word.
 var errFound = errors.New("something was found")
 
+// errEnough says that an interruption is how a command is meant to end.
+var errEnough = errors.New("somebody has seen enough")
+
 // Environment is what a command has of the process it runs in. All fields are
 // required.
 type Environment struct {
@@ -33,7 +36,8 @@ type Environment struct {
 
 // Main runs a command line until it is done or the context ends, and returns the
 // exit code: 0 if all is well, 1 if what was looked for was found, such as a
-// difference, and 2 if there is no answer.
+// difference, and 2 if there is no answer. An interrupted command has none, whatever it
+// printed: parts that it could not read may be missing.
 func Main(ctx context.Context, args []string, env Environment) int {
 	klog.LogToStderr(false) // what a forwarded port cannot do, a request says in better words
 	klog.SetOutput(io.Discard)
@@ -41,12 +45,14 @@ func Main(ctx context.Context, args []string, env Environment) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	switch {
+	case errors.Is(err, errEnough):
+		return exitOK
+	case ctx.Err() != nil:
+		err = errors.New("interrupted, so this is no answer")
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errFound):
 		return exitFound
-	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		return exitOK // somebody has seen enough
 	}
 	fmt.Fprintln(env.Err, "error:", err)
 	return exitError
