@@ -43,12 +43,19 @@ func (o *options) connect(ctx context.Context) (*api, error) {
 
 // direct reads from a URL, which may have a user and password in it.
 func (o *options) direct(server string) (*api, error) {
-	base, err := url.Parse(server)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, fmt.Errorf("%q is no URL of a registry: want one such as http://localhost:8761", server)
+	base, ok := parseServer(server)
+	if !ok {
+		return nil, errors.New("what --server gives is no URL of a registry: want one such as http://localhost:8761")
 	}
 	base.Path = strings.TrimSuffix(strings.TrimSuffix(base.Path, "/"), "/eureka")
 	return o.reader(base, "", func() {})
+}
+
+// parseServer reads the URL of a server. What is none is not to be printed, as it may
+// hold a password all the same.
+func parseServer(text string) (base *url.URL, ok bool) {
+	base, err := url.Parse(text)
+	return base, err == nil && base.Host != "" && (base.Scheme == "http" || base.Scheme == "https")
 }
 
 // reader makes an api of a base URL. The certificate must be for serverName, or for

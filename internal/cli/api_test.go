@@ -55,3 +55,16 @@ func TestApi_speaksTLSAndNamesItsUser(t *testing.T) {
 		})
 	}
 }
+
+func TestApi_doesNotTellAURLThatIsNone(t *testing.T) {
+	t.Parallel()
+	server := registry(t, nil)
+	for _, wrong := range []string{"https://ops:s3cret%ss@registry", "ftp://ops:s3cret@registry", "ops:s3cret@registry", "http://ops:s3cret@"} {
+		for _, args := range [][]string{{"--server", wrong, "status"}, {"diff", wrong}} {
+			got := run(t, server, args...)
+			if got.code != exitError || !strings.Contains(got.err, "is no URL of") || strings.Contains(got.out+got.err, "s3cret") {
+				t.Errorf("%v: it says (%d) %s%s", args, got.code, got.out, got.err)
+			}
+		}
+	}
+}

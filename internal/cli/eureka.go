@@ -3,9 +3,9 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 )
 
@@ -114,9 +114,9 @@ func (a *api) list(ctx context.Context) (map[string]record, error) {
 
 // other is another Eureka server, whose base URL has a path of its own.
 func other(address string) (*api, error) {
-	base, err := url.Parse(address)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, fmt.Errorf("%q is no URL of a Eureka server: want one such as http://eureka:8761/eureka", address)
+	base, ok := parseServer(address)
+	if !ok {
+		return nil, errors.New("what is to be compared with is no URL of a Eureka server: want one such as http://eureka:8761/eureka")
 	}
 	base.Path = strings.TrimSuffix(base.Path, "/")
 	name := *base
