@@ -22,11 +22,11 @@ func (q *inquiry) evidence(s *story) {
 			s.know("fact", "%s", checkLine(c))
 		}
 	}
-	if e.Listed {
-		s.know("client", "says %s%s", e.ClientStatus, q.heard())
-	}
-	if e.Binding.KeptBy != "" {
+	switch {
+	case e.Binding.KeptBy != "":
 		s.know("kept by", "%s: it has no client and sends no heartbeats", e.Binding.KeptBy)
+	case e.Listed:
+		s.know("client", "says %s%s", e.ClientStatus, q.heard())
 	}
 	if e.Override != "" {
 		s.know("override", "%s", e.Override)

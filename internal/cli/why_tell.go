@@ -75,6 +75,7 @@ type cause int
 const (
 	byHiding cause = iota
 	byVerdict
+	byReadiness // it has no client, and its pod has not been ready yet
 	byClient
 	byOverride
 	byFloor     // it is UP although something is against it
@@ -95,6 +96,8 @@ func (q *inquiry) cause() cause {
 		return byVerdict
 	case e.Status != statusUp && e.Override == e.Status:
 		return byOverride
+	case e.Status != statusUp && e.Binding.KeptBy != "":
+		return byReadiness
 	case e.Status != statusUp:
 		return byClient
 	case e.Verdict.InForce == reasonHeldByFloor:
@@ -158,7 +161,9 @@ func (q *inquiry) state(w wording) string {
 	case byVerdict:
 		return "is OUT_OF_SERVICE" + q.since() + ": " + w.because
 	case byOverride:
-		return "is " + e.Status + q.sinceUpdate() + ": an operator's override says so"
+		return "is " + e.Status + q.sinceUpdate() + ": an override says so" // of an operator, or of the pod's own preStop hook
+	case byReadiness:
+		return "is " + e.Status + q.sinceUpdate() + ": its pod has not been ready yet"
 	case byClient:
 		return "is " + e.Status + q.sinceUpdate() + ": its own client says so"
 	case byNothing:
@@ -263,6 +268,9 @@ func (q *inquiry) outlook(s *story, w wording) {
 	case byOverride:
 		s.Next = []string{"It stays so until the override is cleared, also across a restart of the registry, or until its pod ends."}
 		s.Advice = []string{"To clear it: curl -X DELETE http://KUREKA:8761/eureka/apps/" + q.App + "/" + q.ID + "/status"}
+	case byReadiness:
+		s.Next = []string{"It is UP as soon as its pod is ready."}
+		s.Advice = []string{q.fill(wording{do: "See what its pod waits for: kubectl -n {namespace} describe pod {name}"}, "", "").do}
 	case byClient:
 		s.Next = []string{"It changes as soon as its client says something else, with its next heartbeat or registration."}
 		s.Advice = []string{"Look at the application itself: its health check or its start decides this, and not the registry."}
@@ -278,7 +286,7 @@ func (q *inquiry) outlook(s *story, w wording) {
 	case byIgnorance:
 		s.Next, s.Advice = []string{q.quiet()}, []string{w.do}
 	case byHiding:
-		s.Next = []string{"It is listed as soon as that ends; its client is answered meanwhile as if it were."}
+		s.Next = []string{"It is listed as soon as that ends; its client, if it has one, is answered meanwhile as if it were."}
 	case byNothing:
 		s.Next = []string{q.quiet()}
 	}

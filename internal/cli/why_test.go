@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	rules "github.com/kureka/kureka/internal/verdict"
 )
 
@@ -46,7 +48,7 @@ func TestTell_beginsWithWhatIsSoAndWhy(t *testing.T) {
 		}, "ORDERS/o-1 is UP although the kubelet says that its pod shop/orders-1 is not ready (since noon): the policy ignores that."},
 		"an override": {
 			func(e *explanation) { e.Status, e.Override = "OUT_OF_SERVICE", "OUT_OF_SERVICE" },
-			"ORDERS/o-1 is OUT_OF_SERVICE since 02:14:15 UTC (1h ago) or earlier: an operator's override says so.",
+			"ORDERS/o-1 is OUT_OF_SERVICE since 02:14:15 UTC (1h ago) or earlier: an override says so.",
 		},
 		"the client": {
 			func(e *explanation) { e.Status, e.ClientStatus = "DOWN", "DOWN" },
@@ -92,6 +94,24 @@ func TestTell_beginsWithWhatIsSoAndWhy(t *testing.T) {
 				t.Error("it does not say what happens next")
 			}
 		})
+	}
+}
+
+func TestTell_blamesNoClientThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	e := up()
+	e.Status, e.ClientStatus, e.Lease, e.Binding.KeptBy, e.Binding.Pod.Ready = "STARTING", "STARTING", nil, "annotations", false
+	s := tell(&inquiry{App: "ORDERS", ID: "o-1", now: testNow, Known: &e})
+	if want := "ORDERS/o-1 is STARTING since 02:14:15 UTC (1h ago) or earlier: its pod has not been ready yet."; s.Headline != want {
+		t.Errorf("it says\n%s\nwant\n%s", s.Headline, want)
+	}
+	for _, f := range s.Evidence {
+		if f.about == "client" {
+			t.Errorf("it has evidence of a client: %s", f.text)
+		}
+	}
+	if diff := cmp.Diff([]string{"See what its pod waits for: kubectl -n shop describe pod orders-1"}, s.Advice); diff != "" {
+		t.Errorf("the advice differs (-want +got):\n%s", diff)
 	}
 }
 

@@ -120,7 +120,7 @@ func TestWhy_override(t *testing.T) {
 	resp, err := http.DefaultClient.Do(req)
 	s.must(err)
 	s.must(resp.Body.Close())
-	s.why(s.app, s.pods[0].ID, "is OUT_OF_SERVICE", "an operator's override says so", "To clear it")
+	s.why(s.app, s.pods[0].ID, "is OUT_OF_SERVICE", "an override says so", "To clear it")
 }
 
 func TestWhy_heldBySelfPreservation(t *testing.T) {
