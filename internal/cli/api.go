@@ -27,6 +27,7 @@ type api struct {
 	base   *url.URL
 	name   string // what people call it
 	client *http.Client
+	clock  *clock // is set by what it answers
 	close  func()
 }
 
@@ -80,7 +81,7 @@ func (o *options) reader(base *url.URL, serverName string, closer func()) (*api,
 	transport.TLSClientConfig = config
 	name := *base
 	name.User = nil
-	return &api{base: base, name: name.String(), client: &http.Client{Transport: transport, Timeout: requestTimeout}, close: closer}, nil
+	return &api{base: base, name: name.String(), client: &http.Client{Transport: transport, Timeout: requestTimeout}, clock: o.clock, close: closer}, nil
 }
 
 // get reads what is at a path, which is escaped already, into a value.
@@ -109,6 +110,7 @@ func (a *api) read(ctx context.Context, target string, into any) error {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }() // read to its end, or of no use
+	a.clock.hear(resp.Header)
 	body := io.LimitReader(resp.Body, maxAnswer)
 	if resp.StatusCode != http.StatusOK {
 		return refusal(resp, body)

@@ -84,7 +84,7 @@ func (o *options) printBudget(t *timers) error {
 		if c.IntervalSeconds > 0 {
 			every = brief(time.Duration(c.IntervalSeconds*float64(time.Second))) + ", measured"
 		}
-		table.add(cmp.Or(c.Pod, c.Address+" "+c.UserAgent), every, agoOf(o.Now(), c.LastFetch)+" ago")
+		table.add(cmp.Or(c.Pod, c.Address+" "+c.UserAgent), every, agoOf(o.clock.now(), c.LastFetch)+" ago")
 	}
 	return table.print(o.Out)
 }

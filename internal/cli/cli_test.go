@@ -27,8 +27,13 @@ func run(t *testing.T, server string, args ...string) outcome {
 
 // runUntil does so until the context ends, which interrupts it.
 func runUntil(ctx context.Context, server string, args ...string) outcome {
+	return runAt(ctx, func() time.Time { return testNow }, server, args...)
+}
+
+// runAt does so on a machine with a clock of its own.
+func runAt(ctx context.Context, now func() time.Time, server string, args ...string) outcome {
 	var out, err bytes.Buffer
-	env := Environment{Out: &out, Err: &err, Now: func() time.Time { return testNow }, Getenv: func(string) string { return "" }}
+	env := Environment{Out: &out, Err: &err, Now: now, Getenv: func(string) string { return "" }}
 	code := Main(ctx, append([]string{"--server", server}, args...), env)
 	return outcome{out.String(), err.String(), code}
 }
@@ -39,6 +44,7 @@ func registry(t *testing.T, answers map[string]any) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Date", testNow.Format(http.TimeFormat))
 		answer, ok := answers[r.URL.RequestURI()]
 		if !ok {
 			w.WriteHeader(http.StatusNotFound)

@@ -49,7 +49,7 @@ func (o *options) fetching(ctx context.Context) (*fetching, error) {
 
 func (o *options) printConsumers(f *fetching) error {
 	fmt.Fprintf(o.Out, "%s measured, %s not: each of those may stand for many.\n\n", count(f.Known, "consumer is", "consumers are"), count(f.Unknown, "is", "are"))
-	now := o.Now()
+	now := o.clock.now()
 	t := newTable("CONSUMER", "ADDRESS", "AGENT", "EVERY", "LAST FETCH", "CHANGES BEHIND")
 	for i := range f.Consumers {
 		c := &f.Consumers[i]

@@ -37,7 +37,7 @@ func (o *options) diff(ctx context.Context, address, app string, metadata bool) 
 		return err
 	}
 	defer here.close()
-	there, err := other(address)
+	there, err := o.other(address)
 	if err != nil {
 		return err
 	}

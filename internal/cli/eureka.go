@@ -112,8 +112,9 @@ func (a *api) list(ctx context.Context) (map[string]record, error) {
 	return out, nil
 }
 
-// other is another Eureka server, whose base URL has a path of its own.
-func other(address string) (*api, error) {
+// other is another Eureka server, whose base URL has a path of its own. Its clock is
+// nobody's.
+func (o *options) other(address string) (*api, error) {
 	base, ok := parseServer(address)
 	if !ok {
 		return nil, errors.New("what is to be compared with is no URL of a Eureka server: want one such as http://eureka:8761/eureka")
@@ -121,5 +122,5 @@ func other(address string) (*api, error) {
 	base.Path = strings.TrimSuffix(base.Path, "/")
 	name := *base
 	name.User = nil
-	return &api{base: base, name: name.String(), client: &http.Client{Timeout: requestTimeout}, close: func() {}}, nil
+	return &api{base: base, name: name.String(), client: &http.Client{Timeout: requestTimeout}, clock: &clock{local: o.Now}, close: func() {}}, nil
 }

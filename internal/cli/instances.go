@@ -91,7 +91,7 @@ func (o *options) listInstances(ctx context.Context, a *api, s selection) error 
 	}
 	t := newTable(instanceHead(s.form == formatWide)...)
 	for i := range list.Instances {
-		t.add(instanceCells(&list.Instances[i], o.Now(), s.form == formatWide)...)
+		t.add(instanceCells(&list.Instances[i], o.clock.now(), s.form == formatWide)...)
 	}
 	if err := t.print(o.Out); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (o *options) watchInstances(ctx context.Context, a *api, s selection) error
 		}
 		after := byName(list.Instances)
 		for i := range differences(before, after) {
-			if _, err := fmt.Fprintln(o.Out, o.Now().UTC().Format(time.TimeOnly)+"  "+i); err != nil {
+			if _, err := fmt.Fprintln(o.Out, o.clock.now().UTC().Format(time.TimeOnly)+"  "+i); err != nil {
 				return err
 			}
 		}

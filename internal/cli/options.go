@@ -16,6 +16,8 @@ const passwordVariable = "KUREKA_PASSWORD"
 type options struct {
 	Environment
 
+	// clock is the registry's, once that has answered.
+	clock      *clock
 	kubeconfig *clientcmd.ClientConfigLoadingRules
 	overrides  clientcmd.ConfigOverrides
 
@@ -29,7 +31,7 @@ type options struct {
 }
 
 func newOptions(env Environment) *options {
-	return &options{Environment: env, kubeconfig: clientcmd.NewDefaultClientConfigLoadingRules()}
+	return &options{Environment: env, clock: &clock{local: env.Now}, kubeconfig: clientcmd.NewDefaultClientConfigLoadingRules()}
 }
 
 func (o *options) addFlags(flags *pflag.FlagSet) {

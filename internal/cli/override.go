@@ -53,7 +53,7 @@ func newOverrideSet(o *options) *cobra.Command {
 			case lasts < time.Second || lasts > longestOverride:
 				return fmt.Errorf("--for is %s: want one second to %s", lasts, duration(longestOverride))
 			}
-			return o.setOverride(cmd.Context(), strings.ToUpper(args[0]), args[1], o.Now().Add(lasts))
+			return o.setOverride(cmd.Context(), strings.ToUpper(args[0]), args[1], lasts)
 		},
 	}
 	cmd.Flags().DurationVar(&lasts, "for", 0, "how long it lasts, such as 30m or 2h; required")
@@ -71,12 +71,13 @@ func newOverrideClear(o *options) *cobra.Command {
 	}
 }
 
-func (o *options) setOverride(ctx context.Context, app, id string, until time.Time) error {
+func (o *options) setOverride(ctx context.Context, app, id string, lasts time.Duration) error {
 	e, siblings, err := o.boundTo(ctx, app, id)
 	if err != nil {
 		return err
 	}
-	end := until.UTC().Truncate(time.Second).Format(time.RFC3339)
+	// The registry's clock, which it has told by now, decides when it ends.
+	end := o.clock.now().Add(lasts).UTC().Truncate(time.Second).Format(time.RFC3339)
 	if err := o.annotate(ctx, e.Binding.Pod, map[string]any{statusAnnotation: askedStatus, untilAnnotation: end}); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func newStatus(o *options) *cobra.Command {
 			if form == formatJSON {
 				return printJSON(o.Out, s)
 			}
-			return s.print(o.Out, o.Now())
+			return s.print(o.Out, o.clock.now())
 		},
 	}
 	addOutput(cmd, &form, formatJSON)

@@ -68,9 +68,9 @@ func (o *options) inquire(ctx context.Context, app, id string) (*inquiry, error)
 		return nil, err
 	}
 	defer a.close()
-	q := &inquiry{App: app, ID: id, now: o.Now()}
 	var e explanation
 	err = a.get(ctx, instancePath(app, id), nil, &e)
+	q := &inquiry{App: app, ID: id, now: o.clock.now()}
 	if errors.Is(err, errNotFound) {
 		return q, a.remember(ctx, q)
 	}
