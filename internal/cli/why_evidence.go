@@ -55,7 +55,7 @@ func podLine(p *pod) string {
 }
 
 func checkLine(c *check) string {
-	text := c.Name + " (" + strings.ReplaceAll(c.Class, "-", " ") + ")"
+	text := c.Name + classOf(c.Class)
 	if strings.ContainsFunc(c.Detail, unicode.IsLetter) { // else it is the value of a taint
 		text += ": " + c.Detail
 	}
@@ -63,6 +63,15 @@ func checkLine(c *check) string {
 		text += "; the policy ignores it"
 	}
 	return text
+}
+
+// classOf is a class in brackets, and nothing of what has none: not every reason is the
+// finding of a check.
+func classOf(class string) string {
+	if class == "" || class == "none" {
+		return ""
+	}
+	return " (" + strings.ReplaceAll(class, "-", " ") + ")"
 }
 
 // heard is how its client keeps its lease.

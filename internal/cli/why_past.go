@@ -43,7 +43,7 @@ func (q *inquiry) tellRemoval(s *story, c *change) {
 		}
 		s.know("pod", "was %s/%s%s", c.Namespace, c.Pod, where)
 	}
-	s.know("fact", "%s (%s), seen %s; the registry showed it %.1f ms after the news arrived", c.Reason, strings.ReplaceAll(c.Class, "-", " "), witness(c.Witness), c.TookMS)
+	s.know("fact", "%s%s, seen %s; the registry showed it %.1f ms after the news arrived", c.Reason, classOf(c.Class), witness(c.Witness), c.TookMS)
 	s.Next = []string{"Clients drop it with their next fetch, and may call it until then and until their load balancer's cache has passed."}
 	if c.Class == "proof" {
 		s.Next = append(s.Next, "What is left of its process is fenced: its requests are answered as if all were well and change nothing.")

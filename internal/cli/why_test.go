@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +132,10 @@ func TestTell_saysWhatItRemembersOfWhatLeft(t *testing.T) {
 		"by itself, after another of its id had died": {inquiry{Past: []change{gone}, Left: &ended{At: at(-time.Second), Reason: "Cancelled"}}, "was cancelled at 03:14:14 UTC"},
 		"yesterday": {inquiry{Left: &ended{At: at(-26 * time.Hour), Reason: "LeaseExpired"}}, "its lease ran out at 2026-11-29 01:14:15 UTC (1d2h ago)"},
 		"nothing":   {inquiry{}, "nothing is remembered of it."},
+		"by its own client": {
+			inquiry{Past: []change{{At: *at(-time.Minute), Effect: "unlisted", Class: "none", Reason: "ClientRegistered", Witness: "pod", Namespace: "shop", Pod: "orders-1"}}},
+			"was removed at 03:13:15 UTC (1m ago) because the client in its pod shop/orders-1 has registered ORDERS itself.",
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -155,6 +163,54 @@ func TestWording_isThereForEveryCheckThatActs(t *testing.T) {
 			if filled := n.fill(text); strings.ContainsAny(filled, "{}") {
 				t.Errorf("%s: nothing stands for the braces in %q", c.Reason, filled)
 			}
+		}
+	}
+}
+
+// clusterReasons are the reasons that internal/cluster gives beside those of checks, as
+// far as they remove instances.
+func clusterReasons(t *testing.T) []string {
+	t.Helper()
+	removesNothing := []string{"PodRegistered", "Recovered", "HeldByFloor", "AppInSeveralNamespaces", "OtherNamespaceFirst", "AnnotationInvalid"}
+	files, err := filepath.Glob("../cluster/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	constant := regexp.MustCompile(`(?m)^(?:const |\t)Reason\w+\s*=\s*"(\w+)"`)
+	var out []string
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range constant.FindAllStringSubmatch(string(source), -1) {
+			if !slices.Contains(removesNothing, found[1]) {
+				out = append(out, found[1])
+			}
+		}
+	}
+	return out
+}
+
+func TestWording_isThereForEveryRemovalByTheCluster(t *testing.T) {
+	t.Parallel()
+	reasons := clusterReasons(t)
+	if !slices.Contains(reasons, "ClientRegistered") {
+		t.Fatalf("the reasons are not found, only %v", reasons)
+	}
+	for _, reason := range reasons {
+		c := change{At: testNow, Effect: "unlisted", Class: "none", Reason: reason, Witness: "pod", Namespace: "shop", Pod: "orders-1"}
+		s := tell(&inquiry{App: "ORDERS", ID: "o-1", now: testNow, Past: []change{c}})
+		if strings.Contains(s.Headline, "because "+reason) || len(s.Advice) == 0 {
+			t.Errorf("%s: words are missing: %q, advice %q", reason, s.Headline, s.Advice)
+		}
+		for _, f := range s.Evidence {
+			if strings.Contains(f.text, "none") {
+				t.Errorf("%s: it tells a class that there is not: %s", reason, f.text)
+			}
+		}
+		if text := s.Headline + strings.Join(s.Advice, ""); strings.ContainsAny(text, "{}") {
+			t.Errorf("%s: nothing stands for the braces in %q", reason, text)
 		}
 	}
 }
