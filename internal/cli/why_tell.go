@@ -94,18 +94,25 @@ func (q *inquiry) cause() cause {
 		return byHiding
 	case e.Status == statusOutOfService && e.Verdict.InForce != "" && e.Verdict.InForce != reasonHeldByFloor:
 		return byVerdict
-	case e.Status != statusUp && e.Override == e.Status:
-		return byOverride
-	case e.Status != statusUp && e.Binding.KeptBy != "":
-		return byReadiness
 	case e.Status != statusUp:
-		return byClient
+		return q.asked()
 	case e.Verdict.InForce == reasonHeldByFloor:
 		return byFloor
 	case e.Policy.Mode == modeObserve && e.Verdict.Reason != "", e.Binding.Unbound == goneObserved:
 		return byMode
 	}
 	return q.doubt()
+}
+
+// asked is who says that it is not UP, where no evidence does.
+func (q *inquiry) asked() cause {
+	switch e := q.Known; {
+	case e.Override == e.Status:
+		return byOverride
+	case e.Binding.KeptBy != "":
+		return byReadiness
+	}
+	return byClient
 }
 
 // doubt is what is to be told of an instance that is UP with nothing against it that
@@ -290,10 +297,15 @@ func (q *inquiry) outlook(s *story, w wording) {
 	case byNothing:
 		s.Next = []string{q.quiet()}
 	}
-	if q.Known.Binding.Unbound == sharedID {
-		s.Advice = append(s.Advice, "Give every pod an instance id of its own: while they share one, only the last registration is listed, and no pod's end removes it.")
+	s.Next, s.Advice = present(s.Next), present(append(s.Advice, q.unshare()))
+}
+
+// unshare is what helps where several pods use its id.
+func (q *inquiry) unshare() string {
+	if q.Known.Binding.Unbound != sharedID {
+		return ""
 	}
-	s.Next, s.Advice = present(s.Next), present(s.Advice)
+	return "Give every pod an instance id of its own: while they share one, only the last registration is listed, and no pod's end removes it."
 }
 
 // quiet is what would end the service of an instance that nothing is against.

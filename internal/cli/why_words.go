@@ -1,6 +1,9 @@
 package cli
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // wording is how a reason is told to people. What it has in braces stands for
 // something of the instance.
@@ -50,12 +53,6 @@ func reasonWording(reason string) wording {
 		"AddressReused":    {because: "its address belongs to another pod now", do: "Nothing, unless its process still runs: then it registers again by itself."},
 		"AddressLeft":      {because: "its pod has another address now", do: "Nothing: its client registers with the new address."},
 		"RegistrantGone":   {because: "the one of several pods with this id that had registered it last is ending", do: "Give every pod an instance id of its own. The others register again by themselves."},
-		"PodNotRegistered": {
-			because: "no EurekaRegistration or annotation registers its pod {pod} any more",
-			do:      "Nothing, if that was meant. Else see them: kubectl -n {namespace} get eurekaregistrations, and the pod's annotations.",
-		},
-		"ClientRegistered": {because: "the client in its pod {pod} has registered {app} itself", do: "Nothing: what the client registered is listed instead, under the id that it gives."},
-		"ClientCancelled":  {because: "the client in its pod {pod} has cancelled {app}", do: "Nothing, if it was meant. It is listed again once the client registers or its container starts anew."},
 
 		"PodGoneWithNode": {
 			because: "its pod {pod} vanished together with its node {node}", next: "It is removed when its heartbeats stop, and after 60 s at the latest.",
@@ -129,13 +126,23 @@ func reasonWording(reason string) wording {
 	}[reason]
 }
 
+// keptWording tells why an instance is not kept for its pod any more.
+func keptWording(reason string) wording {
+	return map[string]wording{
+		"PodNotRegistered": {
+			because: "no EurekaRegistration or annotation registers its pod {pod} any more",
+			do:      "Nothing, if that was meant. Else see them: kubectl -n {namespace} get eurekaregistrations, and the pod's annotations.",
+		},
+		"ClientRegistered": {because: "the client in its pod {pod} has registered {app} itself", do: "Nothing: what the client registered is listed instead, under the id that it gives."},
+		"ClientCancelled":  {because: "the client in its pod {pod} has cancelled {app}", do: "Nothing, if it was meant. It is listed again once the client registers or its container starts anew."},
+	}[reason]
+}
+
 // wordingOf joins what is told of a reason with what is told of its class. A reason
 // that is not known yet is told by its name.
 func wordingOf(reason, class string) wording {
-	w, general := reasonWording(reason), classWording(class)
-	if w.because == "" {
-		w.because = reason + " ({detail})"
-	}
+	w := cmp.Or(reasonWording(reason), keptWording(reason), wording{because: reason + " ({detail})"})
+	general := classWording(class)
 	if w.next == "" {
 		w.next = general.next
 	}
