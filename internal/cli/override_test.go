@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// apiServer takes patches of pods, and returns the kubeconfig that leads to it.
-func apiServer(t *testing.T, patched func(path, body string)) string {
+// patchServer takes patches of pods, and returns the kubeconfig that leads to it.
+func patchServer(t *testing.T, patched func(path, body string)) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -50,7 +50,7 @@ func TestOverride_endsByTheClockOfTheRegistry(t *testing.T) {
 	e.Binding.Pod.UID = "u-1"
 	server := registry(t, map[string]any{"/kureka/v1/instances/ORDERS/o-1": e})
 	var got map[string]any
-	kubeconfig := apiServer(t, func(path, body string) {
+	kubeconfig := patchServer(t, func(path, body string) {
 		if path != "PATCH /api/v1/namespaces/shop/pods/orders-1" {
 			t.Errorf("it asks for %s", path)
 		}
