@@ -17,7 +17,8 @@ TOOL     := go tool -modfile=hack/tools/go.mod
 CRANE    := go tool -modfile=hack/image/go.mod crane
 PROGRESS := hack/progress.sh
 RELEASE  := go run ./hack/release
-LDFLAGS   = -s -w -X github.com/kureka/kureka/internal/version.linked=$(VERSION)
+COMMIT    = $(shell git describe --always --dirty=+dirty --abbrev=40 --exclude='*' 2>/dev/null)
+LDFLAGS   = -s -w -X github.com/kureka/kureka/internal/version.linked=$(VERSION) -X github.com/kureka/kureka/internal/version.linkedCommit=$(COMMIT)
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE      = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 

@@ -12,7 +12,8 @@ import (
 	"github.com/kureka/kureka/internal/audit"
 )
 
-// seen are the kinds that are looked at, by their API group.
+// seen are the kinds that are looked at, by their API group, and those whose pods need
+// not be.
 var seen = map[schema.GroupKind]bool{
 	{Group: appsv1.GroupName, Kind: "Deployment"}:            true,
 	{Group: appsv1.GroupName, Kind: "StatefulSet"}:           true,
@@ -23,7 +24,7 @@ var seen = map[schema.GroupKind]bool{
 	{Group: "argoproj.io", Kind: "Rollout"}:                  true,
 	{Group: corev1.GroupName, Kind: "Pod"}:                   true,
 	{Group: corev1.GroupName, Kind: "ReplicationController"}: true,
-	{Group: corev1.GroupName, Kind: "Node"}:                  true, // its static pods are its own
+	{Group: corev1.GroupName, Kind: "Node"}:                  true, // of static pods, which no client is in
 }
 
 // workload adds an object that makes pods, or a pod, unless what made it is looked at.
