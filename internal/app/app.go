@@ -72,6 +72,7 @@ type App struct {
 	prober    *prober.Prober // nil when standalone or switched off
 	keeper    *keeper        // nil without a snapshot file
 	loaded    time.Time      // when the snapshot was saved that this process goes on from; zero if none
+	catchUp   func()         // to be called when the registry is served; nil without a snapshot file
 	journal   chan cluster.Change
 
 	guard    guard
@@ -279,6 +280,9 @@ func (a *App) Run(ctx context.Context) error {
 		})
 	}
 	a.announceGate()
+	if a.catchUp != nil {
+		wg.Go(a.catchUp)
+	}
 	a.start(work, &wg)
 	var err error
 	select {

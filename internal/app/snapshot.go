@@ -187,7 +187,8 @@ func (a *App) load(fixed time.Duration) {
 		a.begin(time.Now(), fixed)
 		return
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(startGCPercent))
+	usual := debug.SetGCPercent(startGCPercent)
+	a.catchUp = func() { debug.SetGCPercent(usual) }
 	log := a.log.WithName("snapshot")
 	file := snapshotfile.New(a.opts.SnapshotFile)
 	problem := file.Prepare()
@@ -200,11 +201,7 @@ func (a *App) load(fixed time.Duration) {
 	a.keeper = &keeper{file: file, gate: a.gate, log: log, metrics: newSnapshotMetrics(a.metrics)}
 	defer func() { a.keeper.cluster = a.cluster }()
 	if err == nil {
-		a.observeRestored(cp)
-		if err = a.cluster.Restore(now, cp); err != nil {
-			err = &snapshotfile.UnusableError{Why: err.Error()}
-			a.build(now)
-		}
+		err = a.goOn(now, cp)
 	}
 	switch _, unusable := errors.AsType[*snapshotfile.UnusableError](err); {
 	case errors.Is(err, snapshotfile.ErrNone):
@@ -222,6 +219,22 @@ func (a *App) load(fixed time.Duration) {
 		log.Info("Goes on from the snapshot", "file", file.Path(), "instances", a.reg.Snapshot().Len(),
 			"saved", a.loaded.UTC().Format(time.RFC3339), "age", now.Sub(a.loaded).Round(time.Millisecond).String())
 	}
+}
+
+// goOn restores registry and view.
+func (a *App) goOn(now time.Time, cp *cluster.Checkpoint) error {
+	a.observeRestored(cp)
+	catchUp, err := a.cluster.Restore(now, cp)
+	if err != nil {
+		a.build(now)
+		return &snapshotfile.UnusableError{Why: err.Error()}
+	}
+	loaded := a.catchUp
+	a.catchUp = func() {
+		catchUp()
+		loaded()
+	}
+	return nil
 }
 
 // begin makes the gate, from now on, and what it is the gate of.

@@ -57,9 +57,11 @@ func (h *history) restart() {
 		h.t.Fatal(err)
 	}
 	h.start(func(ch Change) time.Duration { h.t.Fatalf("a restart told of %+v", ch); return 0 })
-	if err := h.c.Restore(h.now, &cp); err != nil {
+	catchUp, err := h.c.Restore(h.now, &cp)
+	if err != nil {
 		h.t.Fatal(err)
 	}
+	catchUp()
 	h.c.opts.Observer = func(Change) time.Duration { return 0 }
 	if d := cmp.Diff(before, h.shown(), cmpopts.IgnoreUnexported(registry.Instance{})); d != "" {
 		h.t.Fatalf("shown (-before +after):\n%s", d)
@@ -130,7 +132,7 @@ func TestRestore_refusesWhatDoesNotFitTogether(t *testing.T) {
 				tc.cp.Policies.Fallback = SavedPolicy(verdict.DefaultPolicy())
 			}
 			c := New(registry.New(now, registry.Options{}), Options{})
-			if err := c.Restore(now, &tc.cp); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if _, err := c.Restore(now, &tc.cp); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
 		})
@@ -160,5 +162,35 @@ func TestACheckpointSurvivesItsFormat(t *testing.T) {
 	same := cmpopts.EquateComparable(netip.Addr{}, netip.AddrPort{}, netip.Prefix{}, evidence.Labels{})
 	if d := cmp.Diff(cp, &back, cmpopts.EquateEmpty(), same); d != "" {
 		t.Errorf("(-saved +read):\n%s", d)
+	}
+}
+
+// TestWhoAsksTheViewWaitsUntilItHasCaughtUp has a client register again between the
+// two halves of a restoration.
+func TestWhoAsksTheViewWaitsUntilItHasCaughtUp(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	addr := netip.MustParseAddr("10.0.0.1")
+	before := New(registry.New(now, registry.Options{}), Options{AllNamespaces: true})
+	before.ObservePod(now, evidence.Pod{UID: "u", Namespace: "n", Name: "p", Phase: evidence.Running, Ready: true, IPs: []netip.Addr{addr}, Created: now.Add(-time.Hour)})
+	rec := &registry.Record{App: "A", ID: "1", IPAddr: "10.0.0.1", Status: registry.Up}
+	before.Register(now, addr, rec)
+
+	reg := registry.New(now, registry.Options{})
+	after := New(reg, Options{AllNamespaces: true})
+	catchUp, err := after.Restore(now, before.Checkpoint(now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown := reg.Snapshot().Get(rec.Key()); shown == nil || shown.PodUID != "u" {
+		t.Errorf("shown before the view has caught up: %+v", shown)
+	}
+	registered := make(chan registry.Outcome)
+	go func() { registered <- after.Register(now, addr, rec) }()
+	catchUp()
+	if got := <-registered; got != registry.Done {
+		t.Errorf("registered anew: %v", got)
+	}
+	if got, _ := after.Explain(now, rec.Key()); got.Pod == nil || got.Pod.UID != "u" {
+		t.Errorf("bound to %+v, want its pod", got.Pod)
 	}
 }

@@ -21,43 +21,73 @@ import (
 // What waits for a sign of life waits on: nobody could be heard while nobody
 // listened. When clients asked for something, and what nodes tell by their own
 // clocks, stays what it was.
-func (c *Cluster) Restore(now time.Time, cp *Checkpoint) error {
+//
+// When it returns, the registry can be served. Without an error the caller must then
+// call catchUp once, on any goroutine: it finishes the view, in about 15 ms per 1,000
+// instances, and whatever needs the view waits until it has returned.
+func (c *Cluster) Restore(now time.Time, cp *Checkpoint) (catchUp func(), err error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	insts, err := c.rebuild(now, cp)
+	if err != nil {
+		c.mu.Unlock()
+		return nil, fmt.Errorf("restoring the view: %w", err)
+	}
+	return func() {
+		defer c.mu.Unlock()
+		c.finish(now, insts, cp)
+	}, nil
+}
+
+// rebuild restores the registry, and at the same time what the view consists of.
+func (c *Cluster) rebuild(now time.Time, cp *Checkpoint) ([]*instance, error) {
 	if cp.Registry == nil {
-		return errors.New("restoring the view: it holds no registry")
+		return nil, errors.New("it holds no registry")
 	}
 	if err := c.restorePolicies(now, cp.Policies); err != nil {
-		return fmt.Errorf("restoring the view: %w", err)
+		return nil, err
 	}
-	if err := c.reg.Restore(now, cp.Registry); err != nil {
-		return err
+	registered := make(chan error, 1)
+	go func() { registered <- c.reg.Restore(now, cp.Registry) }()
+	insts, err := c.restoreView(now, cp)
+	if failed := <-registered; failed != nil {
+		return nil, failed //nolint:wrapcheck // it says what failed
 	}
+	return insts, err
+}
+
+// restoreView restores policies, nodes, pods and instances, tied to each other.
+// Nothing in it may need the registry.
+func (c *Cluster) restoreView(now time.Time, cp *Checkpoint) ([]*instance, error) {
 	c.hiding = now.Add(FreshFor + settleAfter)
 	away := now.Sub(time.UnixMilli(cp.Registry.SavedMS))
 	c.restoreNodes(now, away, cp.Nodes)
 	for i := range cp.Pods {
 		if err := c.restorePod(now, away, &cp.Pods[i]); err != nil {
-			return fmt.Errorf("restoring the view: %w", err)
+			return nil, err
 		}
 	}
-	if err := c.restoreInstances(now, away, cp); err != nil {
-		return fmt.Errorf("restoring the view: %w", err)
+	return c.restoreInstances(away, cp)
+}
+
+// finish restores what follows from the rest.
+func (c *Cluster) finish(now time.Time, insts []*instance, cp *Checkpoint) {
+	for _, p := range c.pods {
+		c.reclaim(now, p)
+	}
+	for _, in := range insts {
+		c.track(in)
+		if in.pod == nil {
+			c.decide(now, in)
+		}
 	}
 	c.restoreFirsts(cp.Firsts)
-	for _, o := range cp.Orphans {
-		if c.insts[o.Key] == nil && len(c.orphans) < maxOrphans {
-			c.last[o.Key] = o.Owner
-			c.orphans = append(c.orphans, orphan{o.Key, o.At.Add(away)})
-		}
-	}
+	c.restoreOwners(now, cp)
 	for _, p := range c.pods {
 		p.own, p.faults = listingOf(p.Annotations, c.opts.Class) // the faults have been told
 		c.claim(p)
 	}
 	c.follow(now)
 	c.evaluateEveryPod(now)
-	return nil
 }
 
 func (c *Cluster) restorePolicies(now time.Time, saved SavedPolicies) error {
@@ -136,39 +166,51 @@ func (c *Cluster) restorePod(now time.Time, away time.Duration, s *SavedPod) err
 	c.noteWaiting(p)
 	c.noteToken(p, "")
 	c.moveNode(p, "")
-	c.reclaim(now, p)
 	return nil
 }
 
-func (c *Cluster) restoreInstances(now time.Time, away time.Duration, cp *Checkpoint) error {
+// restoreInstances returns the instances, of which the view does not know yet.
+func (c *Cluster) restoreInstances(away time.Duration, cp *Checkpoint) ([]*instance, error) {
 	records := make(map[registry.Key]*registry.SavedInstance, len(cp.Registry.Instances))
 	for i := range cp.Registry.Instances {
-		r := &cp.Registry.Instances[i]
-		records[r.Record.Key()] = r
+		if r := &cp.Registry.Instances[i]; r.Record != nil { // the registry refuses one without
+			records[r.Record.Key()] = r
+		}
 	}
+	insts := make([]*instance, 0, len(cp.Instances))
 	for i := range cp.Instances {
 		s := &cp.Instances[i]
 		if records[s.Key] == nil {
-			return fmt.Errorf("%s has no record, or is there twice", s.Key)
+			return nil, fmt.Errorf("%s has no record, or is there twice", s.Key)
 		}
 		in, err := c.restored(s, records[s.Key])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		c.restoreSilence(in, s, away)
 		delete(records, s.Key)
-		c.track(in)
-		if in.pod == nil {
-			c.decide(now, in)
-		}
-		if s.Owner != "" {
-			c.last[in.key] = s.Owner
-		}
+		insts = append(insts, in)
 	}
 	if len(records) > 0 {
-		return fmt.Errorf("%d records without a binding", len(records))
+		return nil, fmt.Errorf("%d records without a binding", len(records))
 	}
-	return nil
+	return insts, nil
+}
+
+// restoreOwners restores whose ids were last.
+func (c *Cluster) restoreOwners(now time.Time, cp *Checkpoint) {
+	away := now.Sub(time.UnixMilli(cp.Registry.SavedMS))
+	for i := range cp.Instances {
+		if s := &cp.Instances[i]; s.Owner != "" {
+			c.last[s.Key] = s.Owner
+		}
+	}
+	for _, o := range cp.Orphans {
+		if c.insts[o.Key] == nil && len(c.orphans) < maxOrphans {
+			c.last[o.Key] = o.Owner
+			c.orphans = append(c.orphans, orphan{o.Key, o.At.Add(away)})
+		}
+	}
 }
 
 // restoreSilence restores what was concluded of the instance's node. A node that was

@@ -26,7 +26,11 @@ func (s *scenario) restart(a args) error {
 	}
 	s.reg = registry.New(s.now, registry.Options{})
 	s.c = New(s.reg, Options{AllNamespaces: true, Observer: func(Change) time.Duration { s.count++; return 0 }})
-	return s.c.Restore(s.now, &cp)
+	catchUp, err := s.c.Restore(s.now, &cp)
+	if err == nil {
+		catchUp()
+	}
+	return err
 }
 
 func (s *scenario) pause(a args) error {

@@ -378,9 +378,11 @@ func start(cp *cluster.Checkpoint) (*registry.Engine, error) {
 	now := time.Unix(1_700_000_100, 0)
 	reg := registry.New(now, registry.Options{})
 	c := cluster.New(reg, cluster.Options{AllNamespaces: true})
-	if err := c.Restore(now, cp); err != nil {
+	catchUp, err := c.Restore(now, cp)
+	if err != nil {
 		return nil, err
 	}
+	catchUp()
 	c.SetPodsReadable(now, true)
 	for range 200 {
 		now = now.Add(time.Second)
