@@ -12,6 +12,10 @@ import (
 type timers struct {
 	App       string
 	Instances int
+	// Namespace is whose policy and drain are told, and Others are the other
+	// namespaces that have instances of it.
+	Namespace string
+	Others    []string
 	// Interval and Lease are the slowest of its instances, as their clients asked.
 	Interval, Lease time.Duration
 	// Grace is added to a lease while its pod is called ready, as that of a silent node

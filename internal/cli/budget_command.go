@@ -43,9 +43,11 @@ says whether it was measured, set, or is assumed.`,
 			}
 			if form == formatJSON {
 				return printJSON(o.Out, struct {
-					App     string   `json:"app"`
-					Courses []course `json:"courses"`
-				}{t.App, t.courses()})
+					App             string   `json:"app"`
+					Namespace       string   `json:"namespace,omitempty"`
+					OtherNamespaces []string `json:"otherNamespaces,omitempty"`
+					Courses         []course `json:"courses"`
+				}{t.App, t.Namespace, t.Others, t.courses()})
 			}
 			return o.printBudget(t)
 		},
@@ -75,6 +77,9 @@ func (o *options) printBudget(t *timers) error {
 	}
 	if t.Unread != nil {
 		fmt.Fprintln(o.Err, "note:", t.Unread)
+	}
+	if t.Namespace != "" && len(t.Others) > 0 {
+		fmt.Fprintf(o.Err, "note: policy and drain are those of the namespace %s; %s has instances in %s, too\n", t.Namespace, t.App, strings.Join(t.Others, ", "))
 	}
 	fmt.Fprintf(o.Out, "\n%s\n\n", t.enough(all[len(all)-1].Total.Worst))
 	table := newTable("CONSUMER", "FETCHES EVERY", "LAST FETCH")
@@ -152,14 +157,27 @@ func (t *timers) readInstances(ctx context.Context, a *api) (sample explanation,
 		t.Lease = max(t.Lease, time.Duration(one.LeaseDurationSeconds)*time.Second)
 		t.Bound = t.Bound && one.Bound
 		if one.Bound {
-			chosen = one.ID
+			chosen, t.Namespace = one.ID, one.Namespace
 		}
 	}
+	t.Others = othersThan(t.Namespace, list.Instances)
 	if err := a.get(ctx, instancePath(t.App, chosen), nil, &sample); err != nil {
 		return sample, err
 	}
 	t.believe(&sample)
 	return sample, nil
+}
+
+// othersThan returns the other namespaces in which there are instances.
+func othersThan(namespace string, all []instance) []string {
+	var others []string
+	for i := range all {
+		if n := all[i].Namespace; n != "" && n != namespace {
+			others = append(others, n)
+		}
+	}
+	slices.Sort(others)
+	return slices.Compact(others)
 }
 
 // believe takes what the policy lets the cluster do. In mode Observe nothing acts, and

@@ -134,3 +134,16 @@ func TestBelieve_leavesItToTheLeaseWhereNothingActs(t *testing.T) {
 		}
 	}
 }
+
+func TestPrintBudget_namesTheNamespacesItDoesNotTellOf(t *testing.T) {
+	t.Parallel()
+	all := []instance{{Namespace: "shop"}, {Namespace: "trial"}, {}, {Namespace: "lab"}, {Namespace: "trial"}}
+	var out, err strings.Builder
+	o := &options{Environment: Environment{Out: &out, Err: &err}}
+	if e := o.printBudget(&timers{App: "ORDERS", Namespace: "shop", Others: othersThan("shop", all)}); e != nil {
+		t.Fatal(e)
+	}
+	if want := "those of the namespace shop; ORDERS has instances in lab, trial, too"; !strings.Contains(err.String(), want) {
+		t.Errorf("noted %q, want %q", err.String(), want)
+	}
+}
