@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
-	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 
 	"github.com/kureka/kureka/controllers/admit"
 )
@@ -53,7 +52,8 @@ type Options struct {
 	// server asks.
 	Others map[string]admit.Mutate
 	// CertDir holds tls.crt and tls.key, which somebody else renews and has trusted.
-	// Empty: a certificate of our own making is used, and Configuration is told.
+	// They may come late. Empty: a certificate of our own making is used, and
+	// Configuration is told.
 	CertDir string
 	// Configuration is the name of the MutatingWebhookConfiguration, and Names the
 	// DNS names by which the API server calls.
@@ -81,10 +81,7 @@ func Run(ctx context.Context, opts Options) error {
 	defer wg.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	get, err := opts.certificate(ctx, &wg)
-	if err != nil {
-		return err
-	}
+	get := opts.certificate(ctx, &wg)
 	held := &holder{Hold: opts.Hold}
 	wg.Go(func() { held.follow(ctx, opts.Client, opts.Logger) })
 	srv := &http.Server{
@@ -142,20 +139,13 @@ func (o *Options) handler(held *holder, noSleep string) http.Handler {
 }
 
 // certificate returns where the server gets its certificate from.
-func (o *Options) certificate(ctx context.Context, wg *sync.WaitGroup) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
+func (o *Options) certificate(ctx context.Context, wg *sync.WaitGroup) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if o.CertDir == "" {
 		own := &certificate{names: o.Names, clock: o.Clock}
 		wg.Go(func() { own.keep(ctx, o.Client, o.Configuration, o.Logger) })
-		return own.get, nil
+		return own.get
 	}
-	watcher, err := certwatcher.New(o.CertDir+"/tls.crt", o.CertDir+"/tls.key")
-	if err != nil {
-		return nil, fmt.Errorf("reading the webhook's certificate: %w", err)
-	}
-	wg.Go(func() {
-		if err := watcher.Start(ctx); err != nil {
-			o.Logger.Error(err, "Cannot watch the webhook's certificate; a new one is used after a restart", "folder", o.CertDir)
-		}
-	})
-	return watcher.GetCertificate, nil
+	mounted := &mounted{dir: o.CertDir, log: o.Logger.WithValues("folder", o.CertDir)}
+	wg.Go(func() { mounted.follow(ctx) })
+	return mounted.get
 }

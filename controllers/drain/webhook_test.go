@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/testr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -62,6 +61,14 @@ func unmeasured() (slowest time.Duration, known, unknown int) { return 0, 0, 0 }
 // it about pods that are opted in.
 func install(t *testing.T, settings Settings) (stop func(), seen *outcomes) {
 	t.Helper()
+	stop, seen, _ = installFrom(t, settings, "")
+	return stop, seen
+}
+
+// installFrom is install with a certificate in a folder, whose authority the test has
+// to write into the configuration that is returned.
+func installFrom(t *testing.T, settings Settings, certDir string) (stop func(), seen *outcomes, config string) {
+	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +96,7 @@ func install(t *testing.T, settings Settings) (stop func(), seen *outcomes) {
 	done := make(chan error, 1)
 	go func() {
 		done <- Run(ctx, Options{
-			Listener: l, Client: admin, Settings: settings, Fetching: unmeasured, Configuration: name, Names: []string{"127.0.0.1"},
+			Listener: l, Client: admin, Settings: settings, Fetching: unmeasured, CertDir: certDir, Configuration: name, Names: []string{"127.0.0.1"},
 			Clock: time.Now, Logger: testr.New(t), Done: seen.add,
 		})
 	}()
@@ -105,7 +112,7 @@ func install(t *testing.T, settings Settings) (stop func(), seen *outcomes) {
 			t.Error(err)
 		}
 	})
-	return stop, seen
+	return stop, seen, name
 }
 
 // create creates a pod that opts in and returns what became of it.
@@ -288,18 +295,6 @@ func TestPublishingWritesABundleThatSomebodyReplacedAndWaitsForOneThatIsNotThere
 	}
 	if err := api.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestACertificateFolderWithoutACertificateIsAnError(t *testing.T) {
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	err = Run(t.Context(), Options{Listener: l, Client: admin, CertDir: t.TempDir(), Logger: logr.Discard(), Done: func(string) {}})
-	if err == nil || !strings.Contains(err.Error(), "reading the webhook's certificate") {
-		t.Errorf("got %v", err)
 	}
 }
 
