@@ -79,10 +79,13 @@ func (m *mounted) complain(err error) {
 // read reports whether the files have another certificate than before. They are read
 // whole each time: a mounted Secret changes by a link, which no time stamp shows.
 func (m *mounted) read() (changed bool, err error) {
-	chain, chainErr := readFile(filepath.Join(m.dir, "tls.crt"))
-	key, keyErr := readFile(filepath.Join(m.dir, "tls.key"))
-	if err := errors.Join(chainErr, keyErr); err != nil {
+	chain, err := readFile(filepath.Join(m.dir, "tls.crt"))
+	if err != nil {
 		return false, fmt.Errorf("reading the webhook's certificate: %w", err)
+	}
+	key, err := readFile(filepath.Join(m.dir, "tls.key"))
+	if err != nil {
+		return false, fmt.Errorf("reading the key of the webhook's certificate: %w", err)
 	}
 	if m.serves.Load() != nil && bytes.Equal(chain, m.chain) && bytes.Equal(key, m.key) {
 		return false, nil

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,84 +13,53 @@ import (
 	"k8s.io/client-go/util/cert"
 
 	"github.com/kureka/kureka/api/v1alpha1"
+	"github.com/kureka/kureka/test/rig/kubelet"
 )
 
-// secretVolume is a folder that changes as one does that the kubelet mounts a Secret
-// into: the files are links into a folder that a link names, which is replaced.
-type secretVolume struct {
-	t   *testing.T
-	dir string
-}
-
-// put replaces the files by a new certificate and returns its authority.
-func (v secretVolume) put() (authority []byte) {
-	v.t.Helper()
-	authority, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
-	v.must(err)
-	v.swap(map[string][]byte{"tls.crt": authority, "tls.key": key})
-	return authority
-}
-
-// swap replaces the files, of which those that are not named are gone.
-func (v secretVolume) swap(files map[string][]byte) {
-	v.t.Helper()
-	before, err := os.Readlink(v.path("..data"))
-	if err != nil && !os.IsNotExist(err) {
-		v.t.Fatal(err)
-	}
-	next, err := os.MkdirTemp(v.dir, "..")
-	v.must(err)
-	for name, content := range files {
-		v.must(os.WriteFile(filepath.Join(next, name), content, 0o600))
-	}
-	v.must(os.Symlink(filepath.Base(next), v.path("..data_tmp")))
-	v.must(os.Rename(v.path("..data_tmp"), v.path("..data")))
-	for _, name := range []string{"tls.crt", "tls.key"} {
-		if files[name] == nil {
-			v.must(os.RemoveAll(v.path(name)))
-		} else if _, err := os.Lstat(v.path(name)); err != nil {
-			v.must(os.Symlink("..data/"+name, v.path(name)))
-		}
-	}
-	if before != "" {
-		v.must(os.RemoveAll(v.path(before)))
-	}
-}
-
-func (v secretVolume) path(name string) string { return filepath.Join(v.dir, name) }
-
-func (v secretVolume) must(err error) {
-	v.t.Helper()
+// secret is a new certificate, in files as cert-manager writes them.
+func secret(t *testing.T) map[string][]byte {
+	t.Helper()
+	chain, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
 	if err != nil {
-		v.t.Fatal(err)
+		t.Fatal(err)
+	}
+	return map[string][]byte{"tls.crt": chain, "tls.key": key, "ca.crt": chain}
+}
+
+// mount puts files into a folder as the kubelet does.
+func mount(t *testing.T, dir string, files map[string][]byte) {
+	t.Helper()
+	if err := kubelet.WriteVolume(dir, files); err != nil {
+		t.Fatal(err)
 	}
 }
 
 // The folder is empty at first, as when a pod starts before its certificate was
 // issued. Whatever becomes of it later, no pod is refused, and nothing is restarted.
 func TestACertificateThatComesLateAndIsReplacedIsUsedWithoutARestart(t *testing.T) {
-	files := secretVolume{t, t.TempDir()}
-	stop, _, config := installFrom(t, func(string) v1alpha1.Drain { return builtIn() }, files.dir)
+	dir := t.TempDir()
+	stop, _, config := installFrom(t, func(string) v1alpha1.Drain { return builtIn() }, dir)
 	injected := func() bool { return sleepOf(create(t)) > 0 }
 	if injected() {
 		t.Error("a pod got a sleep from a webhook without a certificate")
 	}
 
-	first := files.put()
-	have(t, config, first)
+	first, second := secret(t), secret(t)
+	mount(t, dir, first)
+	have(t, config, first["ca.crt"])
 	eventually(t, "the certificate that came late is used", injected)
 
-	files.swap(nil)
+	mount(t, dir, nil)
 	if !injected() {
 		t.Error("the certificate was forgotten with its files")
 	}
 
-	second := files.put()
-	have(t, config, second)
-	eventually(t, "the new certificate is presented", func() bool { return presents(t, config, second) })
+	mount(t, dir, second)
+	have(t, config, second["ca.crt"])
+	eventually(t, "the new certificate is presented", func() bool { return presents(t, config, second["ca.crt"]) })
 	eventually(t, "the new certificate is trusted", injected)
 	stop()
-	if got := clientConfig(t, config).CABundle; !bytes.Equal(got, second) {
+	if got := clientConfig(t, config).CABundle; !bytes.Equal(got, second["ca.crt"]) {
 		t.Errorf("somebody else's authority was replaced by %q", got)
 	}
 }
@@ -130,10 +97,7 @@ func presents(t *testing.T, config string, authority []byte) bool {
 }
 
 func TestFilesThatAreNoCertificateChangeNothing(t *testing.T) {
-	chain, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	chain := secret(t)["tls.crt"]
 	tests := map[string]struct {
 		files map[string][]byte
 		want  string
@@ -141,39 +105,29 @@ func TestFilesThatAreNoCertificateChangeNothing(t *testing.T) {
 		"no files":      {nil, "tls.crt"},
 		"empty files":   {map[string][]byte{"tls.crt": {}, "tls.key": {}}, "reading the webhook's certificate"},
 		"no key":        {map[string][]byte{"tls.crt": chain}, "tls.key"},
-		"another's key": {map[string][]byte{"tls.crt": chain, "tls.key": anotherKey(t)}, "private key does not match"},
+		"another's key": {map[string][]byte{"tls.crt": chain, "tls.key": secret(t)["tls.key"]}, "private key does not match"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			files := secretVolume{t, t.TempDir()}
-			m := &mounted{dir: files.dir, log: logr.Discard()}
-			files.swap(tc.files)
+			m := &mounted{dir: t.TempDir(), log: logr.Discard()}
+			mount(t, m.dir, tc.files)
 			refused(t, m, tc.want)
 			if _, err := m.get(&tls.ClientHelloInfo{}); err == nil {
 				t.Error("there is a certificate before there was one")
 			}
-			files.put()
+			mount(t, m.dir, secret(t))
 			used := taken(t, m)
-			files.swap(tc.files)
+			mount(t, m.dir, tc.files)
 			refused(t, m, tc.want)
 			if now, err := m.get(&tls.ClientHelloInfo{}); err != nil || now != used {
 				t.Errorf("the certificate before is not used on: %v", err)
 			}
-			files.swap(map[string][]byte{"tls.crt": chain, "tls.key": key})
+			mount(t, m.dir, secret(t))
 			if taken(t, m) == used {
 				t.Error("the next certificate is not used")
 			}
 		})
 	}
-}
-
-func anotherKey(t *testing.T) []byte {
-	t.Helper()
-	_, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
 }
 
 func refused(t *testing.T, m *mounted, want string) {

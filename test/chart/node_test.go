@@ -18,7 +18,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kureka/kureka/test/rig/controlplane"
@@ -34,6 +36,9 @@ type node struct {
 	client  kubernetes.Interface
 	dir     string
 	program string
+
+	mounting sync.Mutex
+	volumes  sync.WaitGroup // what has them follow their Secrets
 
 	mu    sync.Mutex
 	log   bytes.Buffer // of all processes
@@ -89,7 +94,7 @@ func (n *node) StartContainer(ctx context.Context, pod *corev1.Pod, container *c
 			return nil, err
 		}
 		for i := range args {
-			args[i] = strings.ReplaceAll(args[i], mount.MountPath+"/", dir+"/")
+			args[i] = strings.Replace(args[i], "="+mount.MountPath, "="+dir, 1)
 		}
 	}
 	cmd := exec.Command(n.program, args...) //nolint:noctx // it lives until it is ended
@@ -119,8 +124,11 @@ func environment(pod *corev1.Pod, container *corev1.Container) ([]string, error)
 	return env, nil
 }
 
-// mount returns the folder of a volume, with the files of a Secret in it. That of a
-// claim outlives the pod.
+// mountEvery is how soon a change of a Secret is in its volume.
+const mountEvery = 500 * time.Millisecond
+
+// mount returns the folder of a volume, with the files of a Secret in it, which
+// follow the Secret. That of a claim outlives the pod.
 func (n *node) mount(ctx context.Context, pod *corev1.Pod, name string) (string, error) {
 	dir := filepath.Join(n.dir, string(pod.UID), name)
 	i := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
@@ -137,16 +145,29 @@ func (n *node) mount(ctx context.Context, pod *corev1.Pod, name string) (string,
 	if volume.Secret == nil {
 		return dir, nil
 	}
-	secret, err := n.client.CoreV1().Secrets(pod.Namespace).Get(ctx, volume.Secret.SecretName, metav1.GetOptions{})
-	if err != nil {
+	write := func(ctx context.Context) error { return n.write(ctx, dir, pod.Namespace, volume.Secret) }
+	if err := write(ctx); err != nil {
 		return "", err
 	}
-	for file, content := range secret.Data {
-		if err := os.WriteFile(filepath.Join(dir, file), content, 0o600); err != nil {
-			return "", err
-		}
-	}
+	n.volumes.Go(func() {
+		wait.UntilWithContext(ctx, func(ctx context.Context) { _ = write(ctx) }, mountEvery) // the next round tries again
+	})
 	return dir, nil
+}
+
+// write puts the files of a Secret into a folder. Where the pod may start without it,
+// none are there.
+func (n *node) write(ctx context.Context, dir, namespace string, source *corev1.SecretVolumeSource) error {
+	n.mounting.Lock()
+	defer n.mounting.Unlock()
+	secret, err := n.client.CoreV1().Secrets(namespace).Get(ctx, source.SecretName, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) && source.Optional != nil && *source.Optional {
+		return kubelet.WriteVolume(dir, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return kubelet.WriteVolume(dir, secret.Data)
 }
 
 // probeURL is what the readiness probe asks.

@@ -76,7 +76,10 @@ func newWorld(t *testing.T) *world {
 	})
 	w.must(err)
 	w.must(k.Start(t.Context()))
-	t.Cleanup(k.Stop)
+	t.Cleanup(func() {
+		k.Stop()
+		w.node.volumes.Wait()
+	})
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("what the processes logged:\n%s", w.node.text())
