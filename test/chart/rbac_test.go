@@ -80,7 +80,7 @@ func TestRBAC_grantsWhatConfigGrants(t *testing.T) {
 
 func TestRBAC_grantsNothingForAWebhookThatNeedsNothing(t *testing.T) {
 	want := without(inConfig(t), "mutatingwebhookconfigurations")
-	for _, values := range []string{"webhook: {enabled: false}", "webhook: {certificate: {existingSecret: s}}"} {
+	for _, values := range []string{"webhook: {enabled: false}", "webhook: {certificate: {existingSecret: s}}", "webhook: {certificate: {certManager: {enabled: true}}}"} {
 		if diff := cmp.Diff(want, granted(render(t, values), objectName)); diff != "" {
 			t.Errorf("permissions with %s differ (-want +got):\n%s", values, diff)
 		}
@@ -135,10 +135,12 @@ func TestRBAC_namesTheObjectsOfThisInstallation(t *testing.T) {
 
 func TestRBAC_neverGrantsSecrets(t *testing.T) {
 	t.Parallel()
-	o := render(t, "{auth: {basic: {existingSecret: s}}, tls: {existingSecret: s}, webhook: {certificate: {existingSecret: s}}}")
-	for _, line := range granted(o, objectName) {
-		if strings.Contains(line, "secrets") || strings.Contains(line, "*") {
-			t.Errorf("it grants %s", line)
+	for _, certificate := range []string{"existingSecret: s", "certManager: {enabled: true}"} {
+		o := render(t, "{auth: {basic: {existingSecret: s}}, tls: {existingSecret: s}, webhook: {certificate: {"+certificate+"}}}")
+		for _, line := range granted(o, objectName) {
+			if strings.Contains(line, "secrets") || strings.Contains(line, "*") {
+				t.Errorf("with %s it grants %s", certificate, line)
+			}
 		}
 	}
 }

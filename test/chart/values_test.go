@@ -21,7 +21,7 @@ func TestChart_passesTheLinter(t *testing.T) {
 
 func TestChart_rendersTheSameTwice(t *testing.T) {
 	t.Parallel()
-	values := "{webhook: {enabled: true}, snapshot: {persistentVolumeClaim: {enabled: true}}, serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}, grafanaDashboard: {enabled: true}, aliases: [{name: a, namespace: b}]}"
+	values := "{webhook: {certificate: {certManager: {enabled: true}}}, snapshot: {persistentVolumeClaim: {enabled: true}}, serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}, grafanaDashboard: {enabled: true}, aliases: [{name: a, namespace: b}]}"
 	first, err := templated(t, values)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, first)
@@ -56,6 +56,7 @@ commonAnnotations: {contact: "7"}
 serviceMonitor: {enabled: true}
 prometheusRule: {enabled: true}
 grafanaDashboard: {enabled: true}
+webhook: {certificate: {certManager: {enabled: true}}}
 snapshot: {persistentVolumeClaim: {enabled: true}}
 aliases: [{name: a, namespace: b}]`)
 	for _, obj := range o.all {
@@ -93,6 +94,8 @@ func TestSchema_refusesWhatWouldNotWork(t *testing.T) {
 		"rbac: {scope: none}",
 		"webhook: {failurePolicy: Fail}",
 		"webhook: {timeoutSeconds: 31}",
+		"webhook: {certificate: {certManager: {duration: 90d}}}",
+		"webhook: {certificate: {certManager: {issuerRef: {kind: clusterissuer}}}}",
 		"image: {digest: latest}",
 		"image: {pullPolicy: Sometimes}",
 		"image: {repository: ''}",

@@ -37,6 +37,25 @@ metadata:
 {{- .Values.image.tag | default .Chart.AppVersion | replace "+" "_" | trunc 63 | trimSuffix "-" | trimSuffix "_" | trimSuffix "." -}}
 {{- end }}
 
+{{/* Name of the Secret with the webhook's certificate; nothing if Kureka makes its own.
+Only one of those who may make it can. */}}
+{{- define "kureka.webhookSecret" -}}
+{{- $certificate := .Values.webhook.certificate -}}
+{{- $annotation := "cert-manager.io/inject-ca-from" -}}
+{{- if not .Values.webhook.enabled -}}
+{{- else if not $certificate.certManager.enabled -}}
+{{- $certificate.existingSecret -}}
+{{- else if $certificate.existingSecret -}}
+{{- fail "webhook.certificate.certManager.enabled and webhook.certificate.existingSecret: want only one, cert-manager writes a Secret of the chart's own" -}}
+{{- else if $certificate.caBundle -}}
+{{- fail "webhook.certificate.certManager.enabled and webhook.certificate.caBundle: want only one, cert-manager writes the authority itself" -}}
+{{- else if hasKey .Values.webhook.annotations $annotation -}}
+{{- fail (printf "webhook.certificate.certManager.enabled and %s in webhook.annotations: want only one, the chart sets that annotation itself" $annotation) -}}
+{{- else -}}
+{{- include "kureka.name" . }}-webhook
+{{- end -}}
+{{- end }}
+
 {{- define "kureka.image" -}}
 {{- $registry := .Values.global.imageRegistry | default .Values.image.registry -}}
 {{- $name := printf "%s/%s" (trimSuffix "/" $registry) .Values.image.repository | trimPrefix "/" -}}

@@ -56,7 +56,7 @@
 - --webhook-bind-address=:9443
 - --webhook-configuration={{ include "kureka.name" . }}
 - --webhook-service={{ include "kureka.name" . }}
-{{- if .Values.webhook.certificate.existingSecret }}
+{{- if include "kureka.webhookSecret" . }}
 - --webhook-cert-dir=/etc/kureka/webhook
 {{- end }}
 {{- end }}
@@ -79,7 +79,7 @@
 {{- end }}
 {{- end }}
 
-{{/* The Secrets that are mounted: name and folder of each. */}}
+{{/* The Secrets that are mounted: name and folder of each, and whether the pod starts without it. */}}
 {{- define "kureka.secrets" -}}
 {{- with .Values.auth.basic.existingSecret }}
 - {volume: auth, secret: {{ . | quote }}}
@@ -87,8 +87,8 @@
 {{- with .Values.tls.existingSecret }}
 - {volume: tls, secret: {{ . | quote }}}
 {{- end }}
-{{- with and .Values.webhook.enabled .Values.webhook.certificate.existingSecret }}
-- {volume: webhook, secret: {{ . | quote }}}
+{{- with include "kureka.webhookSecret" . }}
+- {volume: webhook, secret: {{ . | quote }}, optional: {{ $.Values.webhook.certificate.certManager.enabled }}}
 {{- end }}
 {{- end }}
 
@@ -122,6 +122,9 @@
 - name: {{ .volume }}
   secret:
     secretName: {{ .secret }}
+    {{- if .optional }}
+    optional: true # the registry does not wait for a certificate of its webhook
+    {{- end }}
 {{- end }}
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}
