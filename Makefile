@@ -14,9 +14,10 @@ MUTANTS  ?=
 RESTARTS ?= ^Test
 
 TOOL     := go tool -modfile=hack/tools/go.mod
-CRANE    := go tool -modfile=hack/image/go.mod crane
 PROGRESS := hack/progress.sh
-RELEASE  := go run ./hack/release
+PINNED   := hack/pinned.sh
+CRANE    := $(PINNED) go tool -modfile=hack/image/go.mod crane
+RELEASE  := $(PINNED) go run ./hack/release
 COMMIT    = $(shell git describe --always --dirty=+dirty --abbrev=40 --exclude='*' 2>/dev/null)
 LDFLAGS   = -s -w -X github.com/kureka/kureka/internal/version.linked=$(VERSION) -X github.com/kureka/kureka/internal/version.linkedCommit=$(COMMIT)
 # The race detector needs a C compiler; without one the tests run all the same.
@@ -60,8 +61,8 @@ push: ## Push the image that make image or make release built, IMAGE=registry/na
 		"$$(ls -dt dist/kureka_$(VERSION)_image dist/$(VERSION)/kureka_$(VERSION)_image 2>/dev/null | head -n 1)" '$(IMAGE)'
 
 .PHONY: release
-release: helm-ensure ## Build everything of a release into dist/VERSION (VERSION=v1.2.3).
-	@$(PROGRESS) "building the release" $(RELEASE) -version '$(VERSION)' -name '$(IMAGE)' all
+release: ## Build everything of a release into dist/VERSION (VERSION=v1.2.3).
+	@$(PROGRESS) "building the release (builds Helm first, once)" $(RELEASE) -version '$(VERSION)' -name '$(IMAGE)' all
 
 .PHONY: clean
 clean: ## Remove what the build left here.
@@ -81,8 +82,9 @@ lint: ## Run the linters, the import rules among them.
 	@$(PROGRESS) "linting (builds the linter first, once)" $(TOOL) golangci-lint run ./...
 
 .PHONY: helm-ensure
+# The Go of this folder is taken there, too, as go test will.
 helm-ensure:
-	@$(PROGRESS) "building Helm, kustomize and kubectl (once)" sh -c 'for tool in helm kustomize kubectl; do go -C hack/helm tool -n $$tool >/dev/null || exit 1; done'
+	@$(PROGRESS) "building Helm, kustomize and kubectl (once)" sh -c 'PATH="$$(go env GOROOT)/bin:$$PATH"; for tool in helm kustomize kubectl; do go -C hack/helm tool -n $$tool >/dev/null || exit 1; done'
 
 .PHONY: chart
 chart: cluster-ensure helm-ensure ## Check the chart: what it renders, and a release from installation to end.
@@ -111,16 +113,16 @@ conformance: ## Run real Eureka clients against the server (LANES=js for some of
 	@test/conformance/run $(if $(LANES),-lanes '$(LANES)')
 
 .PHONY: release-check
-release-check: helm-ensure ## Build a release for all platforms twice, and compare and try it; make test does so for this machine's.
-	@$(PROGRESS) "checking a release" go test -count=1 ./test/release -args -everything
+release-check: vulncheck ## Look for vulnerabilities, build a release for all platforms twice, and compare and try it.
+	@$(PROGRESS) "checking a release (builds Helm first, once)" go test -count=1 -timeout 1h ./test/release -args -everything
 
 .PHONY: licences
 licences: ## Write the licences of all that is built in to dist/; fail on one that is not allowed.
-	@$(PROGRESS) "checking the licences" $(RELEASE) licences
+	@$(PROGRESS) "checking the licences" go run ./hack/release licences
 
 .PHONY: vulncheck
 vulncheck: ## Fail on known vulnerabilities that the programs can reach, or if that cannot be found out.
-	@$(PROGRESS) "looking for vulnerabilities (builds govulncheck first, once)" go run ./hack/vulncheck
+	@$(PROGRESS) "looking for vulnerabilities (builds govulncheck first, once)" $(PINNED) go run ./hack/vulncheck
 
 .PHONY: alerts
 alerts: cluster-ensure ## Have a real Prometheus play the alerts and answer the dashboard; downloads Debian's package.

@@ -2,6 +2,8 @@ module github.com/kureka/kureka
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	github.com/go-json-experiment/json v1.27.2
 	github.com/go-logr/logr v1.4.3

@@ -7,8 +7,9 @@
 //	release licences  the texts of every licence of what is built in; fails on one
 //	                  that is not allowed
 //
-// The same commit and Go version give the same bytes in any folder and at any
-// time: what is written bears SOURCE_DATE_EPOCH, or else the time of the commit.
+// The same commit gives the same bytes in any folder and at any time: what is written
+// bears SOURCE_DATE_EPOCH, or else the time of the commit, and all but the licences
+// wants to be run with the Go that go.mod names, by hack/pinned.sh.
 package main
 
 import (
@@ -63,7 +64,13 @@ func run(ctx context.Context, args []string) error {
 	if r.only, err = parsePlatforms(*only); err != nil {
 		return err
 	}
-	switch command := flags.Arg(0); command {
+	command := flags.Arg(0)
+	if command != "licences" { // the same for every Go
+		if err := usePinnedGo(); err != nil {
+			return err
+		}
+	}
+	switch command {
 	case "all":
 		return r.all(ctx)
 	case "image":

@@ -23,7 +23,7 @@ const (
 )
 
 // everything builds for all platforms, which takes minutes: make release-check.
-var everything = flag.Bool("everything", false, "build for all platforms, not only for this machine's")
+var everything = flag.Bool("everything", false, "build for all platforms, with the Go that releases are built with; else for this machine's, with the Go that runs the test")
 
 // architectures are those that the image is built for.
 func architectures() []string {
@@ -71,21 +71,28 @@ func buildIn(name string, env ...string) (string, error) {
 	if err := copySources(dir); err != nil {
 		return "", err
 	}
-	builder := filepath.Join(tempDir, "builder")
-	if err := command("go", "build", "-o", builder, "github.com/kureka/kureka/hack/release").Run(); err != nil {
-		return "", fmt.Errorf("building the builder: %w", err)
-	}
 	args := []string{"-version", version, "-commit", commit}
 	if !*everything {
 		args = append(args, "-platforms", "linux/"+runtime.GOARCH)
+		// One of its own is what nobody has to fetch or to build the standard library for.
+		if err := command("go", "mod", "edit", "-toolchain="+runtime.Version(), filepath.Join(dir, "go.mod")).Run(); err != nil {
+			return "", fmt.Errorf("naming the Go of this test: %w", err)
+		}
 	}
-	cmd := command(builder, append(args, "all")...)
-	cmd.Dir = dir
+	cmd := builder(dir, append(args, "all")...)
 	cmd.Env = append(append(os.Environ(), "SOURCE_DATE_EPOCH="+epoch), env...)
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("building a release: %w", err)
 	}
 	return filepath.Join(dir, "dist", version), nil
+}
+
+// builder is the command that builds releases, run in a copy of the sources as make
+// does it.
+func builder(dir string, args ...string) *exec.Cmd {
+	cmd := command("sh", append([]string{"hack/pinned.sh", "go", "run", "./hack/release"}, args...)...)
+	cmd.Dir = dir
+	return cmd
 }
 
 func command(name string, args ...string) *exec.Cmd {

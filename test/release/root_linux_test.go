@@ -48,9 +48,9 @@ func TestTheImage_tellsItsVersion(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	var said struct{ Version, Commit, Platform string }
+	var said struct{ Version, Commit, GoVersion, Platform string }
 	decode(t, out, &said)
-	if said.Version != version || said.Commit != commit || said.Platform != "linux/"+runtime.GOARCH {
+	if said.Version != version || said.Commit != commit || said.GoVersion != wantedGo(t, filepath.Join(release(t), top)) || said.Platform != "linux/"+runtime.GOARCH {
 		t.Errorf("it says %s", out)
 	}
 }
