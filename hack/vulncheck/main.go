@@ -1,7 +1,7 @@
 // Command vulncheck looks for known vulnerabilities that the programs can reach, from
-// the top of the repository. The database is the newest that the Go module proxy has,
-// in the module cache. It ends with 1 when there are some, and with 2, saying so,
-// when nothing was checked.
+// the top of the repository, those of the standard library of the Go that runs it among
+// them. The database is the newest that the Go module proxy has, in the module cache. It
+// ends with 1 when there are some, and with 2, saying so, when not all was checked.
 package main
 
 import (
@@ -15,6 +15,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"strings"
 	"time"
 )
 
@@ -42,29 +44,45 @@ func main() {
 func run(ctx context.Context) int {
 	db, err := download(ctx, time.Now())
 	if err == nil {
+		db.reader, err = build(ctx)
+	}
+	if err == nil {
 		err = db.try(ctx)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "vulncheck: NOT CHECKED:", err)
 		return notChecked
 	}
-	fmt.Printf("vulncheck: database of %s, %s\n", db.made.Format(time.DateOnly), db.version)
-	switch err := db.scan(ctx); {
-	case err == nil:
-		return 0
-	case ended(err, foundCode):
-		fmt.Fprintln(os.Stderr, "vulncheck: the programs can reach what is listed above")
-		return vulnerable
-	default:
-		fmt.Fprintln(os.Stderr, "vulncheck: NOT CHECKED:", err)
-		return notChecked
+	fmt.Printf("vulncheck: %s, database of %s, %s\n", runtime.Version(), db.made.Format(time.DateOnly), db.version)
+	code := 0
+	for _, r := range released() {
+		switch err := db.scan(ctx, r); {
+		case err == nil:
+		case ended(err, foundCode):
+			fmt.Fprintf(os.Stderr, "vulncheck: the programs for %s can reach what is listed above\n", r.system)
+			code = vulnerable
+		default:
+			fmt.Fprintf(os.Stderr, "vulncheck: NOT CHECKED: the programs for %s: %v\n", r.system, err)
+			return notChecked
+		}
 	}
+	return code
+}
+
+// programs are packages of commands and the system, a GOOS, that they are built for.
+type programs struct{ system, packages string }
+
+// released are the programs that hack/release builds.
+func released() []programs {
+	const plugin = "./cmd/kubectl-kureka"
+	return []programs{{"linux", "./cmd/..."}, {"darwin", plugin}, {"windows", plugin}}
 }
 
 // database is a folder with an entry per file.
 type database struct {
 	dir, version string
 	made         time.Time
+	reader       string // path of govulncheck, for this machine whatever is scanned
 }
 
 // download gets the newest database. One that is too old counts as none.
@@ -83,6 +101,17 @@ func download(ctx context.Context, now time.Time) (db database, err error) {
 	}
 	db = database{dir: filepath.Join(module.Dir, "data", "osv"), version: module.Version, made: info.Time}
 	return db, db.fresh(now)
+}
+
+// build builds govulncheck, unless it is there, and returns its path.
+func build(ctx context.Context) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "tool", "-modfile=hack/tools/go.mod", "-n", "govulncheck")
+	cmd.Stderr = os.Stderr
+	path, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("building govulncheck: %w", err)
+	}
+	return strings.TrimSpace(string(path)), nil
 }
 
 // fresh tells whether the database is young enough to rely on.
@@ -107,10 +136,11 @@ func (db database) try(ctx context.Context) error {
 	return nil
 }
 
-// scan looks at the programs as a release has them. It prints what it finds.
-func (db database) scan(ctx context.Context) error {
-	cmd := db.command(ctx, "./cmd/...")
-	cmd.Env = append(os.Environ(), "GOOS=linux", "CGO_ENABLED=0")
+// scan looks at programs as a release has them. It prints what it finds.
+func (db database) scan(ctx context.Context, p programs) error {
+	fmt.Println("vulncheck: looking at the programs for", p.system)
+	cmd := db.command(ctx, p.packages)
+	cmd.Env = append(os.Environ(), "GOOS="+p.system, "CGO_ENABLED=0", "GOFLAGS=-mod=readonly")
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
 	_, _ = os.Stdout.Write(shorten(text)) // the code says it, too
@@ -128,8 +158,7 @@ func shorten(text []byte) []byte { return trace.ReplaceAll(text, nil) }
 
 // command is govulncheck with the database.
 func (db database) command(ctx context.Context, args ...string) *exec.Cmd {
-	args = append([]string{"tool", "-modfile=hack/tools/go.mod", "govulncheck", "-db=file://" + filepath.ToSlash(db.dir)}, args...)
-	return exec.CommandContext(ctx, "go", args...)
+	return exec.CommandContext(ctx, db.reader, append([]string{"-db=file://" + filepath.ToSlash(db.dir)}, args...)...)
 }
 
 // decode runs a command and decodes what it prints.
