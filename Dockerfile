@@ -1,4 +1,5 @@
-# The same image as `make image` builds without docker; a test compares both.
+# The same image as `make image` builds without docker; a test compares both. Any 1.26 will
+# do here: what is built is built with the Go that go.mod names.
 FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
@@ -6,7 +7,7 @@ RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
 ARG TARGETPLATFORM VERSION=devel COMMIT=unknown
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/cache/go-build \
-    GOCACHE=/cache/go-build go run ./hack/release -version "$VERSION" -commit "$COMMIT" -platforms "$TARGETPLATFORM" -out /rootfs rootfs
+    GOCACHE=/cache/go-build hack/pinned.sh go run ./hack/release -version "$VERSION" -commit "$COMMIT" -platforms "$TARGETPLATFORM" -out /rootfs rootfs
 
 FROM scratch
 ARG VERSION=devel COMMIT=unknown
