@@ -11,9 +11,9 @@ import (
 // toolchainLine is where go.mod names the Go that releases are built with.
 var toolchainLine = regexp.MustCompile(`(?m)^toolchain (\S+)$`)
 
-// usePinnedGo fails unless this program was built with the Go that go.mod names, since
-// the bytes of its archives depend on that as those of the programs do. All that it
-// runs gets the same.
+// usePinnedGo fails unless this program was built with the Go that go.mod names: the bytes
+// of its archives depend on that, too, since Go 1.27 compresses otherwise than 1.26. All
+// that it runs gets the same.
 func usePinnedGo() error {
 	text, err := os.ReadFile("go.mod")
 	if err != nil {
