@@ -98,20 +98,27 @@ func (p *pod) yields(o *pod) bool {
 	return cmp.Or(cmp.Compare(o.rank(), p.rank()), p.Created.Compare(o.Created), cmp.Compare(p.UID, o.UID)) < 0
 }
 
-// review applies the one rule about addresses that change hands: a record bound
-// by its address goes when that address has another owner, or its pod another
-// address. About the pod this proves nothing. All other records are bound anew.
+// review looks again at an instance that somebody's address concerns. A record that is
+// not bound by its address is bound anew.
 func (c *Cluster) review(now time.Time, in *instance) {
-	p := in.pod
-	if in.kept != nil {
+	switch p := in.pod; {
+	case in.kept != nil:
 		c.mark(p)
-		return
-	}
-	if p == nil || !in.byAddress {
+	case p != nil && in.byAddress:
+		c.reviewAddress(now, in)
+	default:
 		c.rebind(now, in)
-		return
 	}
-	owner := c.ownerOf(in)
+}
+
+// reviewAddress applies the one rule about addresses that change hands: a record bound
+// by its address goes when that address has another owner, or its pod another
+// address. About the pod this proves nothing.
+func (c *Cluster) reviewAddress(now time.Time, in *instance) {
+	p, owner := in.pod, c.ownerOf(in)
+	if owner != nil && owner.rank() == ended {
+		owner = nil // it had the address before, and takes it over from nobody
+	}
 	switch {
 	case owner != nil && owner != p && mistook(now, in, owner):
 		c.forgetMistake(in)
