@@ -99,14 +99,15 @@ func (p *pod) yields(o *pod) bool {
 }
 
 // review looks again at an instance that somebody's address concerns. A record that is
-// not bound by its address is bound anew.
+// not bound by its address is bound anew while its pod is there and has one; without,
+// what becomes of the pod decides about it.
 func (c *Cluster) review(now time.Time, in *instance) {
 	switch p := in.pod; {
 	case in.kept != nil:
 		c.mark(p)
 	case p != nil && in.byAddress:
 		c.reviewAddress(now, in)
-	default:
+	case p == nil || p.gone == nil && !p.Terminal() && len(p.IPs) > 0:
 		c.rebind(now, in)
 	}
 }

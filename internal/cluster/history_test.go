@@ -107,10 +107,25 @@ func (h *history) changePod() {
 	h.c.ObservePod(h.now, next)
 }
 
+// gone removes a pod. Once that is proven, what was bound to it is gone or turned out
+// to be another's.
 func (h *history) gone() {
-	if p := h.pick(); p != nil {
-		h.pods = slices.DeleteFunc(h.pods, func(o *evidence.Pod) bool { return o == p })
-		h.c.PodGone(h.now, p.UID)
+	p := h.pick()
+	if p == nil {
+		return
+	}
+	var bound []*instance
+	for _, in := range h.c.insts {
+		if in.pod != nil && in.pod.UID == p.UID {
+			bound = append(bound, in)
+		}
+	}
+	h.pods = slices.DeleteFunc(h.pods, func(o *evidence.Pod) bool { return o == p })
+	h.c.PodGone(h.now, p.UID)
+	for _, in := range bound {
+		if h.c.pods[p.UID] == nil && h.c.insts[in.key] == in && in.pod == nil {
+			h.t.Fatalf("%v is left of %s", in.key, p.UID)
+		}
 	}
 }
 
@@ -123,8 +138,12 @@ func (h *history) register() {
 	if rapid.IntRange(0, 4).Draw(h.t, "shared") == 0 {
 		id = "same"
 	}
+	ip, host := p.IPs[0].String(), ""
+	if rapid.IntRange(0, 4).Draw(h.t, "by name") == 0 {
+		ip, host = "172.17.0.1", p.Name
+	}
 	h.c.Register(h.now, p.IPs[0], &registry.Record{
-		App: "A" + strconv.Itoa(rapid.IntRange(0, 1).Draw(h.t, "app")), ID: id, IPAddr: p.IPs[0].String(),
+		App: "A" + strconv.Itoa(rapid.IntRange(0, 1).Draw(h.t, "app")), ID: id, IPAddr: ip, HostName: host,
 		Port: registry.Port{Number: 8080, Enabled: true},
 	})
 }
@@ -230,7 +249,8 @@ func (h *history) checkInstance(in *instance, view *registry.Instance) {
 	if want := h.c.inForce(in); view.Verdict != want && view.Verdict.Reason != registry.ReasonHeldExpired {
 		h.t.Fatalf("%v has %+v in force, want %+v", in.key, view.Verdict, want)
 	}
-	if p, why := h.c.lateCandidate(h.now, in); in.sharer == nil && p != in.pod && !in.byAddress {
+	stays := in.byAddress || in.pod != nil && (in.pod.gone != nil || len(in.pod.IPs) == 0)
+	if p, why := h.c.lateCandidate(h.now, in); in.sharer == nil && p != in.pod && !stays {
 		h.t.Fatalf("%v is bound to %q (%s), the state says %s", in.key, uid, in.unbound, why)
 	}
 	h.checkUsers(in)
