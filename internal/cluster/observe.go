@@ -87,6 +87,10 @@ func (c *Cluster) observes(p *pod) bool {
 // notePassing tells of a proof that does not act. The pod's instances are left to
 // their leases.
 func (c *Cluster) notePassing(now time.Time, p *pod, v verdict.Verdict) {
+	if p.gone != nil { // for good, so that its addresses are nobody's
+		p.proven = true
+		c.reclaim(now, p)
+	}
 	for in := range p.insts {
 		if in.kept != nil { // nothing else would ever end it
 			c.release(now, in, v.Reason)
@@ -101,11 +105,12 @@ func (c *Cluster) notePassing(now time.Time, p *pod, v verdict.Verdict) {
 		c.track(in)
 		c.reg.Rebind(now, in.key, c.binding(in))
 	}
-	p.proven = false
 	c.reg.FreeUID(p.UID)
 	if p.gone != nil {
 		c.forgetPod(now, p)
+		return
 	}
+	p.proven = false
 }
 
 // noteObserved tells once of a verdict that does not act.
