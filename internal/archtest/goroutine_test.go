@@ -30,14 +30,17 @@ func TestModule_pureCodeStartsNoGoroutine(t *testing.T) {
 func TestGoStatements_findsThemAtAnyDepth(t *testing.T) {
 	t.Parallel()
 	const source = `package p
+import "sync"
 func quiet() {}
 func outer() {
 	func() {
 		go quiet()
 	}()
+	var group sync.WaitGroup
+	group.Go(quiet)
 }
 `
-	if diff := cmp.Diff([]string{"p.go:5:3"}, goStatements(t, "p.go", source)); diff != "" {
+	if diff := cmp.Diff([]string{"p.go:6:3", "p.go:9:2"}, goStatements(t, "p.go", source)); diff != "" {
 		t.Errorf("positions differ (-want +got):\n%s", diff)
 	}
 }
@@ -62,8 +65,9 @@ func productFiles(t *testing.T, dir string) []string {
 	return files
 }
 
-// goStatements returns the positions of the go statements in a file. A nil
-// source means that the file is read.
+// goStatements returns the positions of the go statements in a file, and of calls of
+// a method Go, which groups of goroutines have for it. A nil source means that the
+// file is read.
 func goStatements(t *testing.T, name string, source any) []string {
 	t.Helper()
 	files := token.NewFileSet()
@@ -73,9 +77,20 @@ func goStatements(t *testing.T, name string, source any) []string {
 	}
 	var found []string
 	for n := range ast.Preorder(tree) {
-		if g, ok := n.(*ast.GoStmt); ok {
-			found = append(found, files.Position(g.Pos()).String())
+		if startsGoroutine(n) {
+			found = append(found, files.Position(n.Pos()).String())
 		}
 	}
 	return found
+}
+
+func startsGoroutine(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.GoStmt:
+		return true
+	case *ast.CallExpr:
+		method, ok := n.Fun.(*ast.SelectorExpr)
+		return ok && method.Sel.Name == "Go"
+	}
+	return false
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -188,7 +187,8 @@ func (e *Engine) show(now time.Time, cp *Checkpoint) {
 	for _, c := range changes {
 		e.log.push(logged{c.key, c.inst.version, c.inst.changed})
 	}
-	snap.index(all, changes)
+	snap.byKey, snap.changes = grow(all), grow(changes)
+	snap.byID, snap.byVIP, snap.bySecure = growIndexes(all)
 	snap.Version = e.nextVersion(&Snapshot{Version: cp.Version}, now)
 	e.snap.Store(snap)
 }
@@ -204,21 +204,15 @@ func (d *SavedDeletion) instance(t int64) *Instance {
 	return gone
 }
 
-// index builds all trees, on all cores: a start waits for it.
-func (s *Snapshot) index(all, changes []item) {
+// growIndexes builds the indexes by id and by vip names.
+func growIndexes(all []item) (byID, byVIP, bySecure tree) {
 	ids, vips, secure := make([]item, 0, len(all)), make([]item, 0, len(all)), make([]item, 0, len(all))
 	for _, it := range all {
 		ids = append(ids, idItem(it.inst))
 		vips = slices.AppendSeq(vips, nameItems(it.inst.VIP, it.inst))
 		secure = slices.AppendSeq(secure, nameItems(it.inst.SecureVIP, it.inst))
 	}
-	var trees sync.WaitGroup
-	trees.Go(func() { s.byKey = grow(all) })
-	trees.Go(func() { s.changes = grow(changes) })
-	trees.Go(func() { s.byID = grow(ids) })
-	trees.Go(func() { s.byVIP = grow(vips) })
-	trees.Go(func() { s.bySecure = grow(secure) })
-	trees.Wait()
+	return grow(ids), grow(vips), grow(secure)
 }
 
 // restore brings a fence back for as long as it still stood.
