@@ -72,7 +72,7 @@ type App struct {
 	prober    *prober.Prober // nil when standalone or switched off
 	keeper    *keeper        // nil without a snapshot file
 	loaded    time.Time      // when the snapshot was saved that this process goes on from; zero if none
-	catchUp   func()         // to be called when the registry is served; nil without a snapshot file
+	catchUp   func()         // to be called once, when the registry is served; nil without a snapshot file
 	journal   chan cluster.Change
 
 	guard    guard
@@ -356,9 +356,13 @@ func (a *App) shutdown(ctx context.Context) {
 	}
 }
 
+// close ends an app that is not run.
 func (a *App) close() {
 	for _, s := range a.servers {
 		_ = s.l.Close() // it has served nothing
+	}
+	if a.catchUp != nil {
+		a.catchUp() // or the view stays locked and the collector lazy
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -209,6 +210,24 @@ func TestAStartThatFailsClosesWhatItOpened(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
+}
+
+func TestAStartThatFailsLeavesTheCollectorAsItWas(t *testing.T) {
+	before := gcPercent()
+	o := kept(filepath.Join(t.TempDir(), "registry.snapshot"))
+	o.UsersFile = filepath.Join(t.TempDir(), "none")
+	if _, err := New(t.Context(), o, logr.Discard()); err == nil {
+		t.Error("a file that is not there was read")
+	}
+	if after := gcPercent(); after != before {
+		t.Errorf("%d %% became %d %%", before, after)
+	}
+}
+
+func gcPercent() int {
+	p := debug.SetGCPercent(100)
+	debug.SetGCPercent(p)
+	return p
 }
 
 func TestAManagerWithoutAClusterSaysWhereItLooked(t *testing.T) {

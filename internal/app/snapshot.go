@@ -32,9 +32,9 @@ const (
 	// snapshotStale is how old the last snapshot may become by failures. After that
 	// no start may believe it: whoever came since would be missing.
 	snapshotStale = time.Minute
-	// startGCPercent lets the heap grow while a snapshot is loaded: nearly everything
-	// that is made then stays, so collecting early is work for nothing. GOMEMLIMIT
-	// still bounds it.
+	// startGCPercent lets the heap grow while a snapshot is loaded and the view
+	// catches up: nearly everything that is made then stays, so collecting early is
+	// work for nothing. GOMEMLIMIT still bounds it.
 	startGCPercent = 400
 	// outdatedAfter is how much later than the snapshot somebody must have renewed the
 	// canary for the snapshot to be somebody else's past.
