@@ -136,5 +136,6 @@ func (c *Cluster) nodeFor(name string) *node {
 func (c *Cluster) dropNodeIfUnknown(n *node) {
 	if (n.Missing || n.seen.IsZero()) && len(n.pods) == 0 {
 		delete(c.nodes, n.Name)
+		c.reg.SetNodeFresh(n.Name, false)
 	}
 }
