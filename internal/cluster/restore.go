@@ -55,7 +55,7 @@ func (c *Cluster) rebuild(now time.Time, cp *Checkpoint) ([]*instance, error) {
 	return insts, err
 }
 
-// restoreView restores policies, nodes, pods and instances, tied to each other.
+// restoreView restores nodes, pods and instances, tied to each other.
 // Nothing in it may need the registry.
 func (c *Cluster) restoreView(now time.Time, cp *Checkpoint) ([]*instance, error) {
 	c.hiding = now.Add(FreshFor + settleAfter)

@@ -55,7 +55,7 @@ func newMetrics(endpoints *[resourceCount]endpoint) *metrics {
 		}, []string{"reason"}),
 		segments: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "kureka_http_segments_encoded_total",
-			Help: "Segments of the registry encoded for full fetches, by format and encoding.",
+			Help: "Segments of the registry, and of what has changed in it, encoded for full and delta fetches, by format and encoding.",
 		}, []string{"format", "encoding"}),
 		counters: map[requestLabels]prometheus.Counter{},
 	}
