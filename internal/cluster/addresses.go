@@ -61,6 +61,7 @@ func (c *Cluster) reown(now time.Time, a netip.AddrPort) {
 		delete(c.owners, a)
 	} else {
 		c.owners[a] = owner
+		c.mark(owner) // it may have been kept no more for want of its address
 		if owner.rank() < ended {
 			c.reg.FreeAddr(a)
 		}

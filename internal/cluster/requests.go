@@ -86,6 +86,7 @@ func (c *Cluster) Renew(now time.Time, src netip.Addr, key registry.Key, beat re
 func (c *Cluster) heard(now time.Time, src netip.Addr, key registry.Key, beat registry.Beat, changed bool) (unknown bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer c.follow(now)
 	switch in := c.insts[key]; {
 	case in == nil:
 	case in.isHidden():

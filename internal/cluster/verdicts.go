@@ -65,6 +65,7 @@ func (c *Cluster) judge(now time.Time, p *pod) {
 		c.reg.FreeUID(p.UID)
 		c.reclaim(now, p)
 		c.freeOwned(p)
+		c.mark(p) // what was kept for it went with the proof
 	}
 	for in := range p.insts {
 		c.decide(now, in)
