@@ -24,6 +24,7 @@ type apiServer struct {
 	nodes  resource[*corev1.Node]
 	leases resource[*coordinationv1.Lease]
 	canary resource[*coordinationv1.Lease]
+	offers resource[*offering]
 }
 
 func (a *apiServer) up() bool { return a.down == 0 }
@@ -148,6 +149,9 @@ func (l live) Pod(_ context.Context, namespace, name string) (*corev1.Pod, error
 		return nil, err
 	}
 	p := l.op.w.api.pods.live[namespace+"/"+name]
+	if p != nil {
+		l.op.reads(p)
+	}
 	l.wait()
 	if p == nil {
 		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, name)
@@ -163,6 +167,7 @@ func (l live) PodPage(_ context.Context, namespace, _ string) (*corev1.PodList, 
 	list := &corev1.PodList{}
 	for _, p := range l.op.w.api.pods.sorted() {
 		if p.Namespace == namespace {
+			l.op.reads(p)
 			list.Items = append(list.Items, *p)
 		}
 	}
@@ -177,6 +182,9 @@ func (l live) Node(_ context.Context, name string) (*corev1.Node, error) {
 	}
 	n := l.op.w.api.node(name)
 	l.wait()
+	if n != nil {
+		l.op.view.read[name] = versionOf(n)
+	}
 	if n == nil {
 		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "nodes"}, name)
 	}

@@ -24,6 +24,7 @@ func (w *world) check() {
 	for _, app := range slices.Sorted(maps.Keys(apps)) {
 		w.checkFloor(apps[app])
 	}
+	w.checkKept(apps)
 }
 
 // checkEverySecond states what must hold once everything has settled.
@@ -202,7 +203,7 @@ func (w *world) checkFloor(listed []*registry.Instance) {
 			continue
 		}
 		last = i
-		if c := w.speaker(i); c.node == nil || !w.hasHardNotice(c.node) {
+		if n := w.nodeOf(i); n == nil || !w.hasHardNotice(n) {
 			planned = i
 		}
 	}

@@ -66,6 +66,9 @@ func newClient(w *world, proc *process) *client {
 	if p.load.named {
 		host, id = p.name, fmt.Sprintf("%s:%d", p.name, p.load.port)
 	}
+	if p.load.keptID {
+		id = p.keptKey().ID
+	}
 	if !p.load.proxied {
 		c.source = p.ip
 	}
@@ -161,8 +164,12 @@ func (c *client) ask(handle func() registry.Outcome) (outcome registry.Outcome, 
 		wait := op.resumes - c.w.now
 		late := wait > c.waits()
 		c.w.after(wait, func() {
-			if op == c.w.op && op.running {
-				c.note(handle(), late)
+			if op != c.w.op || !op.running {
+				return
+			}
+			outcome := handle()
+			if c.note(outcome, late); !late {
+				c.obey(outcome)
 			}
 		})
 		if late {
@@ -235,11 +242,16 @@ func (c *client) beat() {
 		return
 	case answered:
 		c.delay = c.load.interval
-		if outcome == registry.NotFound || outcome == registry.Newer {
-			c.w.after(5*time.Millisecond, c.register)
-		}
+		c.obey(outcome)
 	}
 	c.w.after(c.delay+c.dice.between(0, 200*time.Millisecond), c.beat)
+}
+
+// obey registers if the answer to a heartbeat asks for that.
+func (c *client) obey(outcome registry.Outcome) {
+	if outcome == registry.NotFound || outcome == registry.Newer {
+		c.w.after(5*time.Millisecond, c.register)
+	}
 }
 
 // waits is how long the client waits for an answer.

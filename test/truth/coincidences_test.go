@@ -212,7 +212,12 @@ func failProbes(w *world, f fault) {
 	}
 }
 
-func (w *world) someLoad(f fault) *workload { return w.loads[f.target%len(w.loads)] }
+func (w *world) someLoad(f fault) *workload {
+	if f.clientless {
+		return w.clientless[f.target%len(w.clientless)]
+	}
+	return w.loads[f.target%len(w.loads)]
+}
 
 // podsOf is the pods of a workload that exist, by name.
 func (w *world) podsOf(load *workload) []*pod {

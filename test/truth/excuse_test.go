@@ -204,6 +204,7 @@ func (w *world) suspect() {
 		if o := v.nodes[n.name]; !leased && (o == nil || readiness(o).Status != corev1.ConditionUnknown) || w.now-max(last, v.fresh) < 20*time.Second || w.frozen(n) || !w.misses(n, max(last, v.fresh)) {
 			continue
 		}
+		n.doubted = w.now
 		for _, c := range w.clients {
 			if c.node == n {
 				c.doubted = w.now
@@ -259,6 +260,9 @@ func (w *world) misses(n *node, silent time.Duration) bool {
 // ends reports whether what was delivered says that an instance's own end has
 // begun, or that its process is another one by now.
 func (w *world) ends(i *registry.Instance) bool {
+	if i.Kept {
+		return w.op.keptEnds(w.op.view.pods[i.PodUID])
+	}
 	c := w.speaker(i)
 	if c == nil || c.proc.pod == nil {
 		return false

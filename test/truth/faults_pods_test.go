@@ -9,7 +9,7 @@ import (
 func onPod(w *world, f fault, do func(*pod)) {
 	var there []*pod
 	for _, o := range w.api.pods.sorted() {
-		if p := w.pod(string(o.UID)); p.proc != nil && p.proc.alive {
+		if p := w.pod(string(o.UID)); p.load.clientless == f.clientless && p.proc != nil && p.proc.alive {
 			there = append(there, p)
 		}
 	}

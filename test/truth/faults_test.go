@@ -10,6 +10,8 @@ type fault struct {
 	kind      string
 	target    int // which node, zone, pod or workload, of those there are then
 	amount    int
+
+	clientless bool // it happens to pods without a client
 }
 
 // faults is everything that can happen, by name.
@@ -57,6 +59,12 @@ func (f fault) happens(w *world) {
 	do := faults[f.kind]
 	if do == nil {
 		do = coincidences[f.kind]
+	}
+	if f.clientless {
+		if len(w.clientless) == 0 {
+			return // left out
+		}
+		do = keptFaults[f.kind]
 	}
 	do(w, f)
 }

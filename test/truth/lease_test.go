@@ -50,9 +50,10 @@ func faceOf(i *registry.Instance) face {
 }
 
 // checkEviction looks whether a lease may have been ended.
-func (w *world) checkEviction(op *operator, e registry.Evicted, before map[registry.Key]listing) {
-	gone, listed := before[e.Key]
-	if !listed || gone.c == nil {
+func (w *world) checkEviction(op *operator, e registry.Evicted, listed *registry.Snapshot, before map[registry.Key]listing) {
+	gone := before[e.Key]
+	if gone.c == nil {
+		w.checkLease(e.Key, listed)
 		return
 	}
 	expected, received := figures(before, e.Partition)
@@ -74,6 +75,13 @@ func (w *world) checkEviction(op *operator, e registry.Evicted, before map[regis
 	}
 	if n > max(1, (most*15+99)/100) {
 		w.fail("%d of %d leases of %q were evicted within a minute", n, most, e.Partition)
+	}
+}
+
+// checkLease looks whether somebody without a client was taken for one who has a lease.
+func (w *world) checkLease(key registry.Key, listed *registry.Snapshot) {
+	if old := listed.Get(key); old != nil && old.Kept {
+		w.fail("%s was evicted, and has no lease", key)
 	}
 }
 

@@ -36,6 +36,10 @@ type workload struct {
 	waits       bool // its clients wait for an answer until they are given up
 	interval    time.Duration
 	spread      int
+	keeper      keeper // who registers its pods, whatever their clients do
+	keptID      bool   // its clients register the id that is kept for their pods without them
+	clientless  bool   // its processes have no client
+	alias       string // tells it from others of its application
 }
 
 // manager is the kube-controller-manager: what it concludes from Leases, and what
@@ -61,7 +65,7 @@ func (m *manager) start() {
 	m.w.every(m.dice.between(0, time.Second), time.Second, func() bool {
 		if m.w.api.up() && m.scaled != m.w.api.writes {
 			m.scaled = m.w.api.writes
-			for _, load := range m.w.loads {
+			for _, load := range slices.Concat(m.w.loads, m.w.clientless) {
 				m.scale(load)
 			}
 		}
@@ -159,12 +163,11 @@ func (m *manager) scale(load *workload) {
 			return
 		}
 		if !load.stateful {
-			m.w.named++
-			m.w.newPod(load, fmt.Sprintf("%s-%d", load.app, m.w.named), node)
+			m.w.newPod(load, m.w.nextName(load), node)
 			n++
 			continue
 		}
-		if name := fmt.Sprintf("%s-s%d", load.app, i); !taken[name] {
+		if name := fmt.Sprintf("%s-s%d", load.name(), i); !taken[name] {
 			m.w.newPod(load, name, node)
 			n++
 		}

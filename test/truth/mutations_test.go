@@ -1,9 +1,11 @@
 package truth
 
+import "slices"
+
 // mutations is every brake and how to disable it. A text that is not found any more
 // fails the tests: whoever changes a brake changes its mutation.
 func mutations() []mutation {
-	return append(append(seeing(), deciding()...), keeping()...)
+	return slices.Concat(seeing(), deciding(), keeping(), registering())
 }
 
 // seeing is what guards the way from objects to evidence.
@@ -82,6 +84,30 @@ func deciding() []mutation {
 		{"what has vanished is removed in the end", checks, `	case in.Now.Sub(in.Gone.At) >= abruptHold:`, `	case false:`},
 		{"a proof that is withdrawn frees the UID", verdicts, `		c.reg.FreeUID(p.UID)
 		c.reclaim(now, p)`, `		c.reclaim(now, p)`},
+	}
+}
+
+// registering is what guards pods that have no client, or whose client has its say.
+func registering() []mutation {
+	const keep, addresses = "internal/cluster/keep.go", "internal/cluster/addresses.go"
+	return []mutation{
+		{"a client's record ends what is kept for its pod", keep, `	case p.hasClient(app):`, `	case false:`},
+		{"a heartbeat that tells whose a record is ends it, too", "internal/cluster/requests.go", `	defer c.follow(now)
+	switch in`, `	switch in`},
+		{"what a client cancels is not kept", keep, `	case cancelled:`, `	case cancelled && false:`},
+		{"what is kept follows readiness", "internal/verdict/policy.go", `	case c.Class == Observed && in.Kept == nil:`, `	case c.Class == Observed:`},
+		{"a new container has to be ready first", keep, `in.everReady && in.readyIn == id`, `in.everReady`},
+		{"nothing is kept at an address of another pod", keep, `	if !c.mayAnswer(p, rec) {
+		c.release`, `	if false {
+		c.release`},
+		{"who gets its address back is kept again", addresses, `		c.mark(owner)`, `		_ = c.mark`},
+		{"what is kept is for its pod's next address, too", keep, `	if !fresh && sameListing(in.rec, rec) {`, `	if !fresh && sameListing(in.rec, rec) || in.ip.IsValid() {`},
+		{"nothing is kept that nobody registers", keep, `!in.isRecalled() || c.hiding.IsZero()`, `false`},
+		{"a proof that is withdrawn brings back what was kept", "internal/cluster/verdicts.go", `		c.mark(p)`, `		_ = c.mark`},
+		{"what is kept has no lease", "internal/registry/tick.go", `	if n.kept {
+		return
+	}
+	last :=`, `	last :=`},
 	}
 }
 

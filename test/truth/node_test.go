@@ -29,10 +29,11 @@ type node struct {
 	cutAPI  int // reasons why it does not reach the API server
 	cutOp   int // reasons why nothing on it reaches the operator
 	pods    []*pod
-	free    []netip.Addr // of its range; the last one freed is given away first
-	restart bool         // it had no power: every container is to be started again
-	left    bool         // for good: its object does not come back
-	notice  string       // it posts that it is shutting down
+	free    []netip.Addr  // of its range; the last one freed is given away first
+	restart bool          // it had no power: every container is to be started again
+	left    bool          // for good: its object does not come back
+	notice  string        // it posts that it is shutting down
+	doubted time.Duration // when silence may have taken its pods out; -1 never
 }
 
 func (n *node) powered() bool    { return n.dark == 0 }

@@ -57,6 +57,7 @@ func (w *world) newOperator() *operator {
 		view: view{
 			pods: map[string]seenPod{}, nodes: map[string]*corev1.Node{}, missing: map[string]bool{}, leases: map[string]time.Duration{},
 			stale: w.now, anyAt: -time.Hour, written: -time.Hour, fresh: -1,
+			read: map[string]int{}, offers: map[string]*offering{}, names: map[string]string{},
 		},
 	}
 	return op
@@ -152,7 +153,7 @@ func (op *operator) tick() {
 	ticked := op.cluster.Tick(op.now())
 	w.checkWander(listed)
 	for _, e := range ticked.Evicted {
-		w.checkEviction(op, e, before)
+		w.checkEviction(op, e, listed, before)
 	}
 	w.check()
 	w.checkEverySecond()

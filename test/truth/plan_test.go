@@ -17,6 +17,7 @@ type plan struct {
 	unprotected    bool // self-preservation is off
 	lag, relistAge time.Duration
 	loads          []workload
+	clientless     []workload // those whose pods have no client
 	outside        int
 	faults         []fault
 	end            time.Duration
@@ -24,7 +25,11 @@ type plan struct {
 }
 
 func (f fault) String() string {
-	return fmt.Sprintf("%s at %s for %s, target %d, amount %d", f.kind, f.at, f.lasts, f.target, f.amount)
+	whom := ""
+	if f.clientless {
+		whom = " of those without a client"
+	}
+	return fmt.Sprintf("%s%s at %s for %s, target %d, amount %d", f.kind, whom, f.at, f.lasts, f.target, f.amount)
 }
 
 // randomPlan makes the plan of a seed.
@@ -61,6 +66,7 @@ func randomPlan(seed uint64) *plan {
 		p.faults = append(p.faults, randomFault(d, pick(d, kinds)))
 	}
 	p.coincide()
+	p.keepSome()
 	slices.SortStableFunc(p.faults, func(a, b fault) int { return int(a.at - b.at) })
 	return p
 }
@@ -105,7 +111,7 @@ func (p *plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d zones of %d nodes, pod ranges %v, self-preservation %v, lag %s, lists %s old, %d outside\n",
 		p.zones, p.perZone, p.podRanges, !p.unprotected, p.lag, p.relistAge, p.outside)
-	for _, l := range p.loads {
+	for _, l := range slices.Concat(p.loads, p.clientless) {
 		fmt.Fprintf(&b, "%+v\n", l)
 	}
 	for _, f := range p.faults {

@@ -52,9 +52,8 @@ func (p *process) works() bool { return p.alive && p.hangs == 0 }
 
 // newPod writes a pod's object, as a controller does.
 func (w *world) newPod(load *workload, name string, n *node) {
-	w.serial++
 	p := &pod{
-		w: w, load: load, uid: fmt.Sprintf("u%d", w.serial), ns: load.ns, name: name, node: n, created: w.now, phase: corev1.PodPending,
+		w: w, load: load, uid: w.nextUID(load), ns: load.ns, name: name, node: n, created: w.now, phase: corev1.PodPending,
 	}
 	p.dice = newDice(w.plan.seed, fmt.Sprintf("pod %s/%s", p.ns, name))
 	n.pods = append(n.pods, p)
@@ -67,7 +66,8 @@ func (w *world) newPod(load *workload, name string, n *node) {
 	w.api.putPod(&corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: p.ns, Name: p.name, UID: types.UID(p.uid), CreationTimestamp: metav1.NewTime(wall(w.now, 0).Truncate(time.Second)),
-			OwnerReferences: []metav1.OwnerReference{{UID: types.UID(load.app), Controller: &yes}},
+			OwnerReferences: []metav1.OwnerReference{{UID: types.UID(load.name()), Controller: &yes}},
+			Labels:          map[string]string{loadLabel: load.name(), uidLabel: p.uid}, Annotations: w.annotationsOf(p),
 		},
 		Spec:   corev1.PodSpec{NodeName: n.name, HostNetwork: load.hostNetwork, Containers: []corev1.Container{{Name: "app", Ports: ports}}},
 		Status: corev1.PodStatus{Phase: corev1.PodPending},
@@ -98,6 +98,10 @@ func (p *pod) begin(wait time.Duration) {
 		p.phase, p.unready = corev1.PodRunning, false
 		p.proc = &process{pod: p, id: fmt.Sprintf("%s-%d", p.uid, p.starts), alive: true, began: p.node.wall()}
 		p.changed()
+		if p.load.clientless {
+			p.becomeReady()
+			return
+		}
 		p.proc.c = newClient(p.w, p.proc)
 	})
 }
@@ -110,6 +114,18 @@ func (p *pod) stop() {
 	p.proc.alive, p.proc.died = false, p.w.now
 	at := p.node.wall()
 	p.finished = &at
+}
+
+// becomeReady is a readiness probe that fails until the process is up.
+func (p *pod) becomeReady() {
+	p.unready = true
+	proc := p.proc
+	p.w.after(p.dice.between(time.Second, 8*time.Second), func() {
+		if p.proc == proc && proc.alive {
+			p.unready = false
+			p.changed()
+		}
+	})
 }
 
 // crash ends the container; it is started again unless the pod ends.
@@ -168,7 +184,9 @@ func (p *pod) terminate(grace time.Duration) {
 		return
 	}
 	proc := p.proc
-	proc.c.terminate(grace)
+	if proc.c != nil {
+		proc.c.terminate(grace)
+	}
 	p.w.after(p.dice.between(0, grace), func() {
 		if p.node.kubeletUp() {
 			p.finish()

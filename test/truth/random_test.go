@@ -76,8 +76,9 @@ func shrink(p *plan) (*plan, *world) {
 	try := func(change func(*plan)) (smaller bool) {
 		next := best
 		next.faults, next.loads = append([]fault(nil), best.faults...), append([]workload(nil), best.loads...)
+		next.clientless = append([]workload(nil), best.clientless...)
 		change(&next)
-		if next.zones == 0 || next.perZone == 0 {
+		if next.isEmpty() {
 			return false
 		}
 		again := play(&next, true)
@@ -96,15 +97,30 @@ func shrink(p *plan) (*plan, *world) {
 	}
 	for try(func(p *plan) { p.perZone-- }) {
 	}
-	for i := range slices.Backward(slices.Clone(best.loads)) {
-		if len(best.loads) == 1 {
-			break
-		}
-		try(func(p *plan) { p.loads = append(p.loads[:i:i], p.loads[i+1:]...) })
-	}
 	for i := range best.loads {
-		for best.loads[i].replicas > 1 && try(func(p *plan) { p.loads[i].replicas-- }) {
+		try(func(p *plan) { p.loads[i].keeper = nobody })
+	}
+	fewer(try, func(p *plan) *[]workload { return &p.clientless }, len(best.clientless), 0)
+	fewer(try, func(p *plan) *[]workload { return &p.loads }, len(best.loads), 1)
+	return &best, w
+}
+
+// isEmpty reports whether there is nothing where something is expected.
+func (p *plan) isEmpty() bool {
+	none := func(l workload) bool { return l.replicas == 0 }
+	return p.zones == 0 || p.perZone == 0 || slices.ContainsFunc(p.loads, none) || slices.ContainsFunc(p.clientless, none)
+}
+
+// fewer leaves out those of some workloads, and of their pods, that a plan fails
+// without; at least some stay.
+func fewer(try func(func(*plan)) bool, of func(*plan) *[]workload, n, least int) {
+	for i := n - 1; i >= 0 && n > least; i-- {
+		if try(func(p *plan) { *of(p) = slices.Delete(*of(p), i, i+1) }) {
+			n--
 		}
 	}
-	return &best, w
+	for i := range n {
+		for try(func(p *plan) { (*of(p))[i].replicas-- }) {
+		}
+	}
 }

@@ -75,7 +75,7 @@ func (t *tape) pod(now time.Duration, o *corev1.Pod) {
 		return
 	}
 	words := slices.Concat([]string{
-		"pod", o.Name, "uid=" + string(o.UID), "node=" + o.Spec.NodeName, "ip=" + o.Status.PodIP,
+		"pod", o.Name, "ns=" + o.Namespace, "uid=" + string(o.UID), "labels=" + pairs(o.Labels), "annotations=" + pairs(o.Annotations), "node=" + o.Spec.NodeName, "ip=" + o.Status.PodIP,
 		fmt.Sprintf("version=%s created=%d", o.ResourceVersion, t.sinceBegin(o.CreationTimestamp.Time)), "phase=" + string(o.Status.Phase), "disruption=" + disruption(o),
 		"owner=" + string(o.OwnerReferences[0].UID), "containers=" + t.containers(o), "quiet",
 	}, flags(map[string]bool{

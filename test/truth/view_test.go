@@ -13,7 +13,7 @@ import (
 // view is what has been delivered to the operator: the objects as it saw them
 // last. The model compares with it what the operator may believe.
 type view struct {
-	next    struct{ pods, nodes, leases, canary int } // writes that have been delivered
+	next    struct{ pods, nodes, leases, canary, offers int } // writes that have been delivered
 	listed  bool
 	pods    map[string]seenPod // by UID
 	nodes   map[string]*corev1.Node
@@ -23,6 +23,9 @@ type view struct {
 	written time.Duration            // when the canary that was delivered last had been written
 	stale   time.Duration            // since when they are not
 	fresh   time.Duration            // since when the watches are in time; -1 while they are not
+	read    map[string]int           // versions that live reads have shown, of pods by UID and nodes by name
+	offers  map[string]*offering     // by name, with their namespace
+	names   map[string]string        // of pods, with their namespace, to the UID that was shown last
 }
 
 type seenPod struct {
@@ -35,7 +38,8 @@ type seenPod struct {
 	awaited  bool          // it was seen to end with a grace period
 	gone     bool
 	goneAt   time.Duration
-	nodeLost bool // when it went, its node was seen missing or Unknown
+	nodeLost bool   // when it went, its node was seen missing or Unknown
+	readyIn  string // the container in which it was last shown ready
 }
 
 // measure follows by the model's own eyes whether the watches deliver in time.
@@ -80,14 +84,18 @@ func (op *operator) seePod(o *corev1.Pod) {
 	if known && container(old.obj) != container(o) {
 		next.at = op.w.now
 	}
-	op.view.pods[string(o.UID)] = next
+	op.view.pods[string(o.UID)] = next.noteReady()
+	op.noteName(o)
 }
 
 // past reports whether an object is older than another state of it.
 func past(o, than metav1.Object) bool {
+	return versionOf(o) < versionOf(than)
+}
+
+func versionOf(o metav1.Object) int {
 	v, _ := strconv.Atoi(o.GetResourceVersion())
-	newer, _ := strconv.Atoi(than.GetResourceVersion())
-	return v < newer
+	return v
 }
 
 // container is the pod's container and whether it runs.

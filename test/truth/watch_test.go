@@ -34,6 +34,7 @@ func (op *operator) deliver() {
 	for n := a.pods.upTo(upTo); v.next.pods < n; v.next.pods++ {
 		op.deliverPod(a.pods.history[v.next.pods])
 	}
+	op.deliverOffers(a.offers.upTo(upTo))
 	for n := a.leases.upTo(upTo); v.next.leases < n; v.next.leases++ {
 		l := a.leases.history[v.next.leases].obj
 		if _, known := v.nodes[l.Name]; known {
@@ -96,6 +97,10 @@ func (op *operator) connect(age time.Duration) {
 	at := op.w.now - age
 	v.next.nodes, v.next.pods = a.nodes.upTo(at), a.pods.upTo(at)
 	v.next.leases, v.next.canary = a.leases.upTo(at), a.canary.upTo(at)
+	if v.listed {
+		at = op.w.now // only the first list of a cache is from the past
+	}
+	op.deliverOffers(a.offers.upTo(at))
 	nodes, pods := a.nodes.list(v.next.nodes), a.pods.list(v.next.pods)
 	for _, n := range nodes {
 		op.seeNode(n)

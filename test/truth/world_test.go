@@ -12,19 +12,21 @@ import (
 // world is everything there is in one history.
 type world struct {
 	sim
-	plan    *plan
-	api     apiServer
-	nodes   map[string]*node
-	order   []*node
-	loads   []*workload
-	pods    []*pod // ever made
-	clients map[string]*client
-	manager *manager
-	op      *operator
-	clock   clock
-	free    []netip.Addr // where nodes have no ranges of their own
-	serial  int
-	named   int
+	plan  *plan
+	api   apiServer
+	nodes map[string]*node
+	order []*node
+	loads []*workload
+	// Those whose processes have no client.
+	clientless []*workload
+	pods       []*pod // ever made
+	clients    map[string]*client
+	manager    *manager
+	op         *operator
+	clock      clock
+	free       []netip.Addr // where nodes have no ranges of their own
+	serial     map[bool]int // of pods; those without a client have numbers of their own
+	named      map[bool]int
 
 	cutWatch, cutClients int // reasons why
 	expired              bool
@@ -46,7 +48,7 @@ type trouble struct {
 
 // play runs a history and returns what went wrong, nothing if nothing did.
 func play(p *plan, record bool) *world {
-	w := &world{plan: p, nodes: map[string]*node{}, clients: map[string]*client{}, clock: newClock(), tape: &tape{on: record}}
+	w := &world{plan: p, nodes: map[string]*node{}, clients: map[string]*client{}, clock: newClock(), tape: &tape{on: record}, serial: map[bool]int{}, named: map[bool]int{}}
 	w.api.w = w
 	w.tape.w = w
 	w.manager = &manager{
@@ -61,6 +63,7 @@ func play(p *plan, record bool) *world {
 		load := p.loads[i]
 		w.loads = append(w.loads, &load)
 	}
+	w.addKept()
 	for i := range p.outside {
 		w.addOutside(i)
 	}
@@ -82,6 +85,7 @@ func (w *world) addNodes() {
 				w: w, name: fmt.Sprintf("n%d", k), zone: fmt.Sprintf("z%d", z), ip: netip.AddrFrom4([4]byte{192, 168, 0, byte(k + 1)}),
 				cidr: netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 1, byte(k), 0}), 24), dice: newDice(w.plan.seed, fmt.Sprintf("node %d", k)),
 			}
+			n.doubted = -1
 			n.clock = time.Duration(n.dice.IntN(41)-20) * time.Second / 10
 			for a := 40; a > 1; a-- {
 				n.free = append(n.free, netip.AddrFrom4([4]byte{10, 1, byte(k), byte(a)}))
