@@ -117,10 +117,11 @@ func (c *Cluster) Cancel(now time.Time, src netip.Addr, key registry.Key) regist
 		return registry.Fenced
 	}
 	outcome := c.reg.Cancel(now, c.caller(src), key)
-	if outcome != registry.Fenced {
-		c.noteCancel(key.App, c.sender(src), c.insts[key])
+	in := c.insts[key]
+	if outcome != registry.Fenced && (in != nil || !c.reg.FencedID(key)) { // the dead may have had the sender's address
+		c.noteCancel(key.App, c.sender(src), in)
 	}
-	if in := c.insts[key]; outcome == registry.Done && in != nil {
+	if outcome == registry.Done && in != nil {
 		c.untrack(now, in)
 		if again := in.refused; again != nil && again.source != src {
 			c.succeed(now, in)

@@ -220,6 +220,17 @@ func (e *Engine) FreeUID(uid string) {
 	}
 }
 
+// FencedID reports whether an id is one of a pod that was proven dead, and nobody's
+// since.
+func (e *Engine) FencedID(key Key) bool {
+	if !e.fence.active() {
+		return false
+	}
+	e.fence.mu.RLock()
+	defer e.fence.mu.RUnlock()
+	return e.fence.byKey[key] != nil
+}
+
 // FencedSince returns when the pod was proven dead, false if it is not fenced.
 func (e *Engine) FencedSince(uid string) (time.Time, bool) {
 	if !e.fence.active() {
