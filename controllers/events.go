@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -153,7 +154,7 @@ var texts = map[cluster.Effect]struct{ action, what string }{
 	cluster.Contradicted: {"Observe", "sent a heartbeat later, so acting would have been wrong"},
 }
 
-// maxNote is the API's limit for the note of an Event.
+// maxNote stays below the API's limit for the note of an Event, which is 1024 bytes.
 const maxNote = 1000
 
 // typeOf warns of what somebody should mend.
@@ -174,7 +175,7 @@ func note(ch cluster.Change) string {
 		text += ": " + ch.Detail
 	}
 	if len(text) > maxNote {
-		text = text[:maxNote]
+		text = strings.ToValidUTF8(text[:maxNote], "") // a character may have been cut
 	}
 	return text
 }
