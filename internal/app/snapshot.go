@@ -188,6 +188,9 @@ func (a *App) load(fixed time.Duration) {
 		return
 	}
 	usual := debug.SetGCPercent(startGCPercent)
+	if usual < 0 || usual > startGCPercent { // GOGC asks for a lazier one
+		debug.SetGCPercent(usual)
+	}
 	a.catchUp = func() { debug.SetGCPercent(usual) }
 	log := a.log.WithName("snapshot")
 	file := snapshotfile.New(a.opts.SnapshotFile)

@@ -153,7 +153,7 @@ func creditFor(l int64) int64 {
 	if l < shortCredit {
 		return shortCredit
 	}
-	return min(l+lostBeats, longestPause)
+	return min(min(l, longestPause)+lostBeats, longestPause) // a damaged clock may say that l is centuries
 }
 
 // age forgets the evictions that have left the window of the cap.

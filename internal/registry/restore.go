@@ -89,7 +89,7 @@ func (r *Record) validate() error {
 	}
 	ports := []int{r.Port.Number, r.SecurePort.Number}
 	if r.App == "" || r.ID == "" || r.App != strings.ToUpper(r.App) || slices.Min(ports) < 0 || slices.Max(ports) > math.MaxUint16 ||
-		r.RenewalInterval < 0 || r.LeaseDuration < 0 {
+		r.RenewalInterval < 0 || r.RenewalInterval > 0 && r.RenewalInterval < time.Second || r.LeaseDuration < 0 {
 		return fmt.Errorf("the record of %q cannot be one that was registered", r.Key())
 	}
 	return nil

@@ -93,6 +93,17 @@ func TestRestore_keepsChangesForAsLongAsTheLogDoes(t *testing.T) {
 	}
 }
 
+func TestRestore_countsAnAbsenceOfCenturiesAsTheLongest(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	e := New(now, Options{})
+	if err := e.Restore(now, &Checkpoint{SavedMS: -1 << 62}); err != nil {
+		t.Fatal(err)
+	}
+	if got := time.Duration(e.credit - e.mono(now)); got != time.Duration(longestPause) {
+		t.Errorf("nothing expires for %v, want %v", got, time.Duration(longestPause))
+	}
+}
+
 func TestRestore_refusesWhatCannotHaveBeenSaved(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	record := func(app, id string) *Record { return &Record{App: app, ID: id} }
@@ -105,6 +116,7 @@ func TestRestore_refusesWhatCannotHaveBeenSaved(t *testing.T) {
 		"two of one key":               {Checkpoint{Instances: []SavedInstance{{Record: record("A", "1")}, {Record: record("A", "1")}}}, "twice"},
 		"an application in lower case": {Checkpoint{Instances: []SavedInstance{{Record: record("a", "1")}}}, "cannot be one"},
 		"a port that is none":          {Checkpoint{Instances: []SavedInstance{{Record: &Record{App: "A", ID: "1", Port: Port{Number: 70_000}}}}}, "cannot be one"},
+		"an interval of nearly none":   {Checkpoint{Instances: []SavedInstance{{Record: &Record{App: "A", ID: "1", RenewalInterval: 1}}}}, "cannot be one"},
 		"a version that cannot grow":   {Checkpoint{Version: 1<<63 - 1}, "out of range"},
 	} {
 		t.Run(name, func(t *testing.T) {
