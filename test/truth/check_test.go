@@ -203,7 +203,7 @@ func (w *world) checkFloor(listed []*registry.Instance) {
 			continue
 		}
 		last = i
-		if n := w.nodeOf(i); n == nil || !w.hasHardNotice(n) {
+		if n := w.nodeOf(i); n == nil || !w.hasHardNotice(n) && !w.isLost(n) {
 			planned = i
 		}
 	}
@@ -220,6 +220,9 @@ func (w *world) checkFloor(listed []*registry.Instance) {
 func couldServe(i *registry.Instance) bool {
 	return i.Status == registry.OutOfService && i.Client == registry.Up && i.Override == registry.None
 }
+
+// isLost reports whether probes may have confirmed that a node is silent.
+func (w *world) isLost(n *node) bool { return n.lost >= 0 && w.op.view.renewed[n.name] <= n.lost }
 
 func (w *world) hasHardNotice(n *node) bool {
 	o := w.op.view.nodes[n.name]

@@ -6,6 +6,6 @@
 // in bound, and that the last instance of an application stays.
 //
 // What the registry concludes is not the model's business: it must import neither
-// evidence nor verdict. It feeds objects through controllers/feed and requests
-// through the methods that the server calls.
+// verdict nor evidence, but for the words of the prober. It feeds objects through
+// controllers/feed and requests through the methods that the server calls.
 package truth

@@ -70,7 +70,7 @@ func (w *world) reasonInCluster(c *client) (why string, lasting bool) {
 	if why, lasting = w.reasonOfNode(c.node); why != "" {
 		return why, lasting
 	}
-	if c.doubted >= 0 && c.heard <= c.doubted && w.op.view.leases[c.node.name] <= c.doubted {
+	if c.doubted >= 0 && c.heard <= c.doubted && w.op.view.renewed[c.node.name] <= c.doubted {
 		return "its node is silent", false
 	}
 	return "", false
@@ -201,7 +201,7 @@ func (w *world) suspect() {
 	}
 	for _, n := range w.order {
 		last, leased := v.leases[n.name]
-		if o := v.nodes[n.name]; !leased && (o == nil || readiness(o).Status != corev1.ConditionUnknown) || w.now-max(last, v.fresh) < 20*time.Second || w.frozen(n) || !w.misses(n, max(last, v.fresh)) {
+		if o := v.nodes[n.name]; !leased && (o == nil || readiness(o).Status != corev1.ConditionUnknown) || w.now-max(last, v.fresh) < 20*time.Second || !w.confirms(n, max(last, v.fresh)) {
 			continue
 		}
 		n.doubted = w.now
@@ -211,6 +211,16 @@ func (w *world) suspect() {
 			}
 		}
 	}
+}
+
+// confirms reports whether a second witness may say that a node is silent: probes, or
+// a heartbeat that is missing on a node that no probe has shown to live.
+func (w *world) confirms(n *node, silent time.Duration) bool {
+	if w.op.provenSilent(n) {
+		n.lost = w.now
+		return true
+	}
+	return !w.op.provenAlive(n) && !w.frozen(n) && w.misses(n, silent)
 }
 
 // frozen reports whether certainly too many nodes are silent together with one.

@@ -32,8 +32,7 @@ func failReadiness(w *world, f fault) {
 }
 
 func (w *world) someKept(f fault) *workload {
-	all := w.kept()
-	return all[f.target%len(all)]
+	return w.kept[f.target%len(w.kept)]
 }
 
 // unregister takes away what registers the pods of a workload, with or without a

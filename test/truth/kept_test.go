@@ -60,7 +60,7 @@ func (p *plan) keepSome() {
 	for i := range p.loads {
 		if d.chance(30) && !p.loads[i].hostNetwork {
 			p.loads[i].keeper = pick(d, []keeper{annotations, offers})
-			p.loads[i].keptID = p.loads[i].named && d.chance(30)
+			p.loads[i].keptID = p.loads[i].named && newDice(p.seed, "kept id "+p.loads[i].app).chance(30)
 		}
 	}
 	kinds := slices.Sorted(maps.Keys(keptFaults))
@@ -98,16 +98,15 @@ func (w *world) addKept() {
 		load := w.plan.clientless[i]
 		w.clientless = append(w.clientless, &load)
 	}
-	for _, load := range w.kept() {
+	for _, load := range slices.Concat(w.loads, w.clientless) {
+		if load.keeper == nobody {
+			continue
+		}
+		w.kept = append(w.kept, load)
 		if load.keeper == offers {
 			w.offer(load, load.port)
 		}
 	}
-}
-
-// kept is the workloads whose pods somebody registers.
-func (w *world) kept() []*workload {
-	return slices.DeleteFunc(slices.Concat(w.loads, w.clientless), func(l *workload) bool { return l.keeper == nobody })
 }
 
 func (w *world) offer(load *workload, port int) {

@@ -25,35 +25,28 @@ const (
 // UP as long as they could serve, out while they could not, and gone with what
 // registers them, with the pod, and when their own clients say what they are.
 func (w *world) checkKept(apps map[string][]*registry.Instance) {
-	if len(w.kept()) == 0 {
+	if len(w.kept) == 0 {
 		return
 	}
-	snap := w.op.cluster.Snapshot()
-	for _, p := range w.pods {
-		if p.load.keeper == nobody {
-			continue
-		}
-		i := snap.Get(p.keptKey())
-		if i != nil && !i.Kept {
-			continue // a client's
-		}
-		if i != nil && i.PodUID != p.uid {
-			i = nil // another pod's of the same name
-		}
-		w.checkDue(p, i, apps[p.load.app])
-	}
+	kept := map[string]*registry.Instance{}
 	for _, list := range apps {
 		for _, i := range list {
-			w.checkKeptFor(i)
+			if i.Kept {
+				w.checkKeptFor(i)
+				kept[i.PodUID] = i
+			}
+		}
+	}
+	for _, p := range w.pods {
+		i := kept[p.uid]
+		if p.load.keeper != nobody && (i != nil || p.over != w.op) {
+			w.checkDue(p, i, apps[p.load.app])
 		}
 	}
 }
 
 // checkKeptFor looks whether a kept instance is bound to the pod that it is kept for.
 func (w *world) checkKeptFor(i *registry.Instance) {
-	if !i.Kept {
-		return
-	}
 	for _, m := range i.Metadata {
 		if m.Key == uidMetadata && m.Value == i.PodUID && w.op.view.pods[i.PodUID].obj != nil {
 			return
@@ -64,16 +57,24 @@ func (w *world) checkKeptFor(i *registry.Instance) {
 
 // checkDue compares what is listed for a pod with what is due; i is nil if nothing is.
 func (w *world) checkDue(p *pod, i *registry.Instance, listed []*registry.Instance) {
-	d, why := w.due(p)
+	d, why := w.due(p, listed)
 	switch {
 	case i != nil:
 		w.checkListed(p, i, d, why)
 		if up := i.Status == registry.Up; d == dueFloor && up && isSpared(listed) {
 			w.wants(i.Key(), "OUT_OF_SERVICE because PodNotReady", "of %s is not ready and UP, and enough others of its application are", p.uid)
 		}
-	case d >= dueListed:
+	case d == dueNothing && w.op.view.pods[p.uid].gone:
+		p.over = w.op
+	case d >= dueListed && !w.op.isTaken(p.keptKey()):
 		w.wants(p.keptKey(), "UP", "of %s could serve and is not kept", p.uid)
 	}
+}
+
+// isTaken reports whether a client has registered an id that is kept for a pod.
+func (op *operator) isTaken(key registry.Key) bool {
+	i := op.cluster.Snapshot().Get(key)
+	return i != nil && !i.Kept
 }
 
 func (w *world) checkListed(p *pod, i *registry.Instance, d due, why string) {
@@ -111,7 +112,7 @@ func (w *world) isOverlooked(p *pod) bool {
 }
 
 // due is what must be listed for a pod, and why not more.
-func (w *world) due(p *pod) (due, string) {
+func (w *world) due(p *pod, listed []*registry.Instance) (due, string) {
 	v := &w.op.view
 	seen := v.pods[p.uid]
 	switch {
@@ -129,7 +130,7 @@ func (w *world) due(p *pod) (due, string) {
 	if why := w.op.unclaimed(p, seen.obj); why != "" {
 		return dueNothing, why
 	}
-	if d, why := w.dueOfClient(p, seen); d != dueUp {
+	if d, why := w.dueOfClient(p, seen, listed); d != dueUp {
 		return d, why
 	}
 	if d, why := w.dueOfAddress(p, seen); d != dueUp {
@@ -185,9 +186,9 @@ func (op *operator) offered(load *workload) *offering {
 
 // dueOfClient is for a pod whose own client has its say: its record is listed, or it
 // has cancelled. Whether a record is bound to the right pod is not asked here.
-func (w *world) dueOfClient(p *pod, seen seenPod) (due, string) {
-	for i := range w.op.cluster.Snapshot().All() {
-		if !i.Kept && i.PodUID == p.uid && i.App == p.load.app {
+func (w *world) dueOfClient(p *pod, seen seenPod, listed []*registry.Instance) (due, string) {
+	for _, i := range listed {
+		if !i.Kept && i.PodUID == p.uid {
 			return dueNothing, "has registered itself"
 		}
 	}
@@ -272,7 +273,7 @@ func (w *world) dueOfNode(n *node) (due, string) {
 		return dueAnything, ""
 	case tainted(o, taintOut) && readiness(o).Status != corev1.ConditionTrue:
 		return dueNothing, "is on a node that is vouched to be down"
-	case hardNotice(o), tainted(o, taintPlanned), n.doubted >= 0 && v.leases[n.name] <= n.doubted:
+	case hardNotice(o), tainted(o, taintPlanned), n.doubted >= 0 && v.renewed[n.name] <= n.doubted:
 		return dueListed, ""
 	}
 	return dueUp, ""

@@ -5,7 +5,7 @@ import "slices"
 // mutations is every brake and how to disable it. A text that is not found any more
 // fails the tests: whoever changes a brake changes its mutation.
 func mutations() []mutation {
-	return slices.Concat(seeing(), deciding(), keeping(), registering())
+	return slices.Concat(seeing(), deciding(), keeping(), registering(), probing())
 }
 
 // seeing is what guards the way from objects to evidence.
@@ -104,10 +104,17 @@ func registering() []mutation {
 		{"what is kept is for its pod's next address, too", keep, `	if !fresh && sameListing(in.rec, rec) {`, `	if !fresh && sameListing(in.rec, rec) || in.ip.IsValid() {`},
 		{"nothing is kept that nobody registers", keep, `!in.isRecalled() || c.hiding.IsZero()`, `false`},
 		{"a proof that is withdrawn brings back what was kept", "internal/cluster/verdicts.go", `		c.mark(p)`, `		_ = c.mark`},
-		{"what is kept has no lease", "internal/registry/tick.go", `	if n.kept {
-		return
 	}
-	last :=`, `	last :=`},
+}
+
+// probing is what guards nodes that are silent and live.
+func probing() []mutation {
+	const probes = "internal/cluster/probes.go"
+	return []mutation{
+		{"a node that a probe finds alive is not silent", "internal/cluster/silence.go", `n.silence.Frozen || n.silence.Alive {`, `n.silence.Frozen {`},
+		{"a refused probe proves life", probes, `	case evidence.Answered, evidence.Refused:`, `	case evidence.Answered:`},
+		{"probes that fail here prove nothing", probes, `c.prober.reached.Before(last) || `, ``},
+		{"one probe that is lost proves nothing", probes, `	probeTimes = 2`, `	probeTimes = 1`},
 	}
 }
 

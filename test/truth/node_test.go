@@ -34,6 +34,7 @@ type node struct {
 	left    bool          // for good: its object does not come back
 	notice  string        // it posts that it is shutting down
 	doubted time.Duration // when silence may have taken its pods out; -1 never
+	lost    time.Duration // when probes may have confirmed that; -1 never
 }
 
 func (n *node) powered() bool    { return n.dark == 0 }
@@ -103,6 +104,7 @@ func (n *node) fresh(status corev1.ConditionStatus, message string) *corev1.Node
 	if n.w.plan.podRanges {
 		o.Spec.PodCIDRs = []string{n.cidr.String()}
 	}
+	n.tellKubeletPort(o)
 	return o
 }
 

@@ -21,6 +21,7 @@ type operator struct {
 	w       *world
 	clock   clock
 	dice    dice
+	probes  dice
 	reg     *registry.Engine
 	cluster *cluster.Cluster
 	feed    *feed.Feed
@@ -39,10 +40,12 @@ type operator struct {
 	confirming bool
 	backoff    time.Duration
 
-	view    view
-	leases  map[string]int           // by partition, also those that are not listed
-	evicted map[string][]eviction    // by partition
-	held    map[string]time.Duration // when self-preservation certainly held one last
+	view     view
+	leases   map[string]int           // by partition, also those that are not listed
+	evicted  map[string][]eviction    // by partition
+	reached  time.Duration            // when somebody was last asked who answered; -1 never
+	kubelets map[*node]probed         // what probes told
+	held     map[string]time.Duration // when self-preservation certainly held one last
 }
 
 type eviction struct {
@@ -52,12 +55,12 @@ type eviction struct {
 
 func (w *world) newOperator() *operator {
 	op := &operator{
-		w: w, clock: w.clock, dice: newDice(w.plan.seed, "operator"), running: true, born: w.now, lag: w.plan.lag,
-		leases: map[string]int{}, evicted: map[string][]eviction{}, held: map[string]time.Duration{}, backoff: time.Second, tape: w.tape,
+		w: w, clock: w.clock, dice: newDice(w.plan.seed, "operator"), probes: newDice(w.plan.seed, "probes"), running: true, born: w.now, lag: w.plan.lag,
+		leases: map[string]int{}, evicted: map[string][]eviction{}, held: map[string]time.Duration{}, kubelets: map[*node]probed{}, reached: -1, backoff: time.Second, tape: w.tape,
 		view: view{
 			pods: map[string]seenPod{}, nodes: map[string]*corev1.Node{}, missing: map[string]bool{}, leases: map[string]time.Duration{},
 			stale: w.now, anyAt: -time.Hour, written: -time.Hour, fresh: -1,
-			read: map[string]int{}, offers: map[string]*offering{}, names: map[string]string{},
+			renewed: map[string]time.Duration{}, read: map[string]int{}, offers: map[string]*offering{}, names: map[string]string{},
 		},
 	}
 	return op
@@ -71,7 +74,7 @@ func (op *operator) start(stepped time.Duration) {
 	numbers := registry.DefaultPolicy()
 	numbers.SelfPreservation = !w.plan.unprotected
 	op.reg = registry.New(now, registry.Options{Policy: numbers})
-	op.cluster = cluster.New(op.reg, cluster.Options{AllNamespaces: true})
+	op.cluster = cluster.New(op.reg, cluster.Options{AllNamespaces: true, Probing: w.plan.probing})
 	op.tape.begin(op)
 	op.feed = feed.New(recorded{op.cluster, op}, op.now)
 	op.gate = gate.New(now, -1)
@@ -155,6 +158,7 @@ func (op *operator) tick() {
 	for _, e := range ticked.Evicted {
 		w.checkEviction(op, e, listed, before)
 	}
+	op.probe()
 	w.check()
 	w.checkEverySecond()
 }

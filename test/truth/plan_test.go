@@ -15,6 +15,8 @@ type plan struct {
 	zones, perZone int
 	podRanges      bool // nodes have ranges of pod addresses of their own
 	unprotected    bool // self-preservation is off
+	probing        bool // nodes that fall silent are probed
+	refusing       bool // pods refuse connections from outside
 	lag, relistAge time.Duration
 	loads          []workload
 	clientless     []workload // those whose pods have no client
@@ -67,6 +69,7 @@ func randomPlan(seed uint64) *plan {
 	}
 	p.coincide()
 	p.keepSome()
+	p.withProber()
 	slices.SortStableFunc(p.faults, func(a, b fault) int { return int(a.at - b.at) })
 	return p
 }
@@ -109,8 +112,8 @@ func randomLoad(d dice, i int) workload {
 // String tells what the history is about.
 func (p *plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d zones of %d nodes, pod ranges %v, self-preservation %v, lag %s, lists %s old, %d outside\n",
-		p.zones, p.perZone, p.podRanges, !p.unprotected, p.lag, p.relistAge, p.outside)
+	fmt.Fprintf(&b, "%d zones of %d nodes, pod ranges %v, self-preservation %v, prober %v, lag %s, lists %s old, %d outside\n",
+		p.zones, p.perZone, p.podRanges, !p.unprotected, p.probing, p.lag, p.relistAge, p.outside)
 	for _, l := range slices.Concat(p.loads, p.clientless) {
 		fmt.Fprintf(&b, "%+v\n", l)
 	}

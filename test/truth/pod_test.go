@@ -33,6 +33,7 @@ type pod struct {
 	freed    bool      // its address may be given away
 	placed   *operator // which has been shown the pod with the address of its registered client
 	first    *process  // whose client that was
+	over     *operator // which has nothing more to learn of it
 	orphan   bool      // its object went before its process: to be killed
 }
 

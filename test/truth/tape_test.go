@@ -28,6 +28,9 @@ func (t *tape) begin(op *operator) {
 	if t.w.plan.unprotected {
 		t.line(t.base, "selfpreservation off")
 	}
+	if t.w.plan.probing {
+		t.line(t.base, "prober on")
+	}
 }
 
 func (t *tape) line(now time.Duration, format string, args ...any) {
@@ -135,8 +138,8 @@ func (t *tape) node(now time.Duration, o *corev1.Node) {
 	for _, taint := range o.Spec.Taints {
 		keys = append(keys, taint.Key)
 	}
-	t.line(now, "node %s quiet version=%s ready=%s message=%s taint=%s cidr=%s zone=%s addr=%s", o.Name, o.ResourceVersion, c.Status, strings.ReplaceAll(c.Message, " ", "_"),
-		strings.Join(keys, ","), strings.Join(o.Spec.PodCIDRs, ","), o.Labels[corev1.LabelTopologyZone], o.Status.Addresses[0].Address)
+	t.line(now, "node %s quiet version=%s ready=%s message=%s taint=%s cidr=%s zone=%s addr=%s kubelet=%d", o.Name, o.ResourceVersion, c.Status, strings.ReplaceAll(c.Message, " ", "_"),
+		strings.Join(keys, ","), strings.Join(o.Spec.PodCIDRs, ","), o.Labels[corev1.LabelTopologyZone], o.Status.Addresses[0].Address, o.Status.DaemonEndpoints.KubeletEndpoint.Port)
 }
 
 // recorded is the cluster with a tape, and with the model's eyes on what live reads

@@ -19,6 +19,7 @@ type view struct {
 	nodes   map[string]*corev1.Node
 	missing map[string]bool          // nodes that a live read did not find
 	leases  map[string]time.Duration // when the Lease of a node was delivered last
+	renewed map[string]time.Duration // when one was that had been written lately, which ends a silence
 	anyAt   time.Duration            // when any was
 	written time.Duration            // when the canary that was delivered last had been written
 	stale   time.Duration            // since when they are not

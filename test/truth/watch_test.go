@@ -41,6 +41,9 @@ func (op *operator) deliver() {
 			v.leases[l.Name] = op.w.now
 		}
 		v.anyAt = op.w.now
+		if op.w.now-a.leases.history[v.next.leases].at <= 10*time.Second {
+			v.renewed[l.Name] = op.w.now
+		}
 		op.feed.LeaseSeen(l)
 	}
 	for n := a.canary.upTo(upTo); v.next.canary < n; v.next.canary++ {

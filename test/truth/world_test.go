@@ -19,7 +19,8 @@ type world struct {
 	loads []*workload
 	// Those whose processes have no client.
 	clientless []*workload
-	pods       []*pod // ever made
+	kept       []*workload // those whose pods somebody registers
+	pods       []*pod      // ever made
 	clients    map[string]*client
 	manager    *manager
 	op         *operator
@@ -85,7 +86,7 @@ func (w *world) addNodes() {
 				w: w, name: fmt.Sprintf("n%d", k), zone: fmt.Sprintf("z%d", z), ip: netip.AddrFrom4([4]byte{192, 168, 0, byte(k + 1)}),
 				cidr: netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 1, byte(k), 0}), 24), dice: newDice(w.plan.seed, fmt.Sprintf("node %d", k)),
 			}
-			n.doubted = -1
+			n.doubted, n.lost = -1, -1
 			n.clock = time.Duration(n.dice.IntN(41)-20) * time.Second / 10
 			for a := 40; a > 1; a-- {
 				n.free = append(n.free, netip.AddrFrom4([4]byte{10, 1, byte(k), byte(a)}))
