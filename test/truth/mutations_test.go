@@ -112,7 +112,6 @@ func probing() []mutation {
 	const probes = "internal/cluster/probes.go"
 	return []mutation{
 		{"a node that a probe finds alive is not silent", "internal/cluster/silence.go", `n.silence.Frozen || n.silence.Alive {`, `n.silence.Frozen {`},
-		{"a refused probe proves life", probes, `	case evidence.Answered, evidence.Refused:`, `	case evidence.Answered:`},
 		{"probes that fail here prove nothing", probes, `c.prober.reached.Before(last) || `, ``},
 		{"one probe that is lost proves nothing", probes, `	probeTimes = 2`, `	probeTimes = 1`},
 	}
