@@ -147,17 +147,24 @@ func (c *Cluster) Checkpoint(now time.Time) *Checkpoint {
 	for _, in := range c.insts {
 		cp.Instances = append(cp.Instances, in.saved(c.last[in.key]))
 	}
-	for _, o := range c.orphans {
-		if owner := c.last[o.key]; owner != "" && c.insts[o.key] == nil {
-			cp.Orphans = append(cp.Orphans, SavedOrphan{o.key, o.at, owner})
-		}
-	}
+	cp.Orphans = c.savedOrphans()
 	for app, s := range c.spreads {
 		if len(s.by) > 1 {
 			cp.Firsts = append(cp.Firsts, SavedFirst{app, s.first})
 		}
 	}
 	return cp
+}
+
+func (c *Cluster) savedOrphans() (saved []SavedOrphan) {
+	for _, o := range c.orphans {
+		owner := c.last[o.key]
+		if owner == "" || c.insts[o.key] != nil || !c.orphaned[o.key].Equal(o.at) {
+			continue
+		}
+		saved = append(saved, SavedOrphan{o.key, o.at, owner})
+	}
+	return saved
 }
 
 func (c *Cluster) worthSaving(p *pod) bool {

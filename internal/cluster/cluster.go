@@ -111,9 +111,12 @@ type Cluster struct {
 	noticed map[string]map[*instance]struct{} // instances under a notice, by application
 	last    map[registry.Key]string           // the workload whose pod an id was bound to last
 	orphans []orphan                          // ids that lost their record, oldest first
-	due     map[*pod]time.Time                // when a verdict may change by itself
-	changes changeLog
-	found   findings
+	// orphaned is when an id lost its record last: one that came and went again is
+	// among the orphans more than once.
+	orphaned map[registry.Key]time.Time
+	due      map[*pod]time.Time // when a verdict may change by itself
+	changes  changeLog
+	found    findings
 
 	offers       map[string][]*offer // by namespace, the oldest first
 	services     map[string]*service // those that offers name, by namespace/name
@@ -245,7 +248,9 @@ func New(reg *registry.Engine, opts Options) *Cluster {
 		byIP:    map[netip.Addr]map[*instance]struct{}{},
 		noticed: map[string]map[*instance]struct{}{},
 		last:    map[registry.Key]string{},
-		due:     map[*pod]time.Time{},
+
+		orphaned: map[registry.Key]time.Time{},
+		due:      map[*pod]time.Time{},
 
 		offers:       map[string][]*offer{},
 		services:     map[string]*service{},
@@ -304,6 +309,7 @@ func (c *Cluster) untrack(now time.Time, in *instance) {
 		c.forgetOrphan()
 	}
 	c.orphans = append(c.orphans, orphan{in.key, now})
+	c.orphaned[in.key] = now
 }
 
 // maxOrphans bounds the memory of ids that have no record any more.

@@ -339,7 +339,7 @@ func (h *history) end() {
 	left := map[string]int{
 		"pods": len(c.pods), "names": len(c.names), "claims": len(c.claims), "owners": len(c.owners), "instances": len(c.insts),
 		"addresses": len(c.byIP), "noticed": len(c.noticed), "due": len(c.due), "nodes": len(c.nodes), "last": len(c.last),
-		"orphans": len(c.orphans),
+		"orphans": len(c.orphans), "orphaned": len(c.orphaned),
 	}
 	for what, n := range left {
 		if n != 0 {

@@ -30,7 +30,7 @@ func (c *Cluster) Restore(now time.Time, cp *Checkpoint) (catchUp func(), err er
 	insts, err := c.rebuild(now, cp)
 	if err != nil {
 		c.mu.Unlock()
-		return nil, fmt.Errorf("restoring the view: %w", err)
+		return nil, err
 	}
 	return func() {
 		defer c.mu.Unlock()
@@ -41,10 +41,10 @@ func (c *Cluster) Restore(now time.Time, cp *Checkpoint) (catchUp func(), err er
 // rebuild restores the registry, and at the same time what the view consists of.
 func (c *Cluster) rebuild(now time.Time, cp *Checkpoint) ([]*instance, error) {
 	if cp.Registry == nil {
-		return nil, errors.New("it holds no registry")
+		return nil, errors.New("restoring the view: it holds no registry")
 	}
 	if err := c.restorePolicies(now, cp.Policies); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("restoring the view: %w", err)
 	}
 	registered := make(chan error, 1)
 	go func() { registered <- c.reg.Restore(now, cp.Registry) }()
@@ -52,7 +52,10 @@ func (c *Cluster) rebuild(now time.Time, cp *Checkpoint) ([]*instance, error) {
 	if failed := <-registered; failed != nil {
 		return nil, failed //nolint:wrapcheck // it says what failed
 	}
-	return insts, err
+	if err != nil {
+		return nil, fmt.Errorf("restoring the view: %w", err)
+	}
+	return insts, nil
 }
 
 // restoreView restores nodes, pods and instances, tied to each other.
@@ -209,6 +212,7 @@ func (c *Cluster) restoreOwners(now time.Time, cp *Checkpoint) {
 		if c.insts[o.Key] == nil && len(c.orphans) < maxOrphans {
 			c.last[o.Key] = o.Owner
 			c.orphans = append(c.orphans, orphan{o.Key, o.At.Add(away)})
+			c.orphaned[o.Key] = o.At.Add(away)
 		}
 	}
 }

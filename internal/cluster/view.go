@@ -133,10 +133,16 @@ func (c *Cluster) forgetOwners(now time.Time) {
 	}
 }
 
-// forgetOrphan drops the oldest of them, unless its id has a record again.
+// forgetOrphan drops the oldest of them, unless its id has a record again or has lost
+// another one since.
 func (c *Cluster) forgetOrphan() {
-	if key := c.orphans[0].key; c.insts[key] == nil {
-		delete(c.last, key)
-	}
+	o := c.orphans[0]
 	c.orphans = c.orphans[1:]
+	if !c.orphaned[o.key].Equal(o.at) {
+		return
+	}
+	delete(c.orphaned, o.key)
+	if c.insts[o.key] == nil {
+		delete(c.last, o.key)
+	}
 }
