@@ -153,7 +153,8 @@ func creditFor(l int64) int64 {
 	if l < shortCredit {
 		return shortCredit
 	}
-	return min(min(l, longestPause)+lostBeats, longestPause) // a damaged clock may say that l is centuries
+	l = min(l, longestPause) // a damaged clock may say centuries
+	return min(l+lostBeats, longestPause)
 }
 
 // age forgets the evictions that have left the window of the cap.
