@@ -24,8 +24,8 @@ const (
 )
 
 // mounted is a certificate in a folder, which somebody else renews and has trusted.
-// The folder may be empty at first: until there is a certificate pods are created as
-// they are. Only follow changes it; get may be called concurrently.
+// The folder may be empty at first, which controller-runtime's certwatcher does not
+// bear: until there is a certificate pods are created as they are. Only follow changes it; get may be called concurrently.
 type mounted struct {
 	dir    string
 	log    logr.Logger
@@ -104,6 +104,9 @@ func readFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it names the file
 	}
-	content, err := io.ReadAll(io.LimitReader(f, maxFile))
+	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if len(content) > maxFile { // a part of a chain could look whole
+		err = fmt.Errorf("%s is larger than %d bytes", path, maxFile)
+	}
 	return content, errors.Join(err, f.Close())
 }

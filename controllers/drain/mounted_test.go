@@ -103,6 +103,7 @@ func TestFilesThatAreNoCertificateChangeNothing(t *testing.T) {
 		want  string
 	}{
 		"no files":      {nil, "tls.crt"},
+		"too large":     {map[string][]byte{"tls.crt": append(bytes.Clone(chain), make([]byte, maxFile)...), "tls.key": {}}, "is larger than"},
 		"empty files":   {map[string][]byte{"tls.crt": {}, "tls.key": {}}, "reading the webhook's certificate"},
 		"no key":        {map[string][]byte{"tls.crt": chain}, "tls.key"},
 		"another's key": {map[string][]byte{"tls.crt": chain, "tls.key": secret(t)["tls.key"]}, "private key does not match"},

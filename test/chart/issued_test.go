@@ -3,6 +3,7 @@ package chart
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -18,25 +19,23 @@ import (
 
 // kindsOfCertManager let the API server take objects for cert-manager, which is not
 // there: the test does what it does.
-const kindsOfCertManager = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: certificates.cert-manager.io}
-spec:
-  group: cert-manager.io
-  scope: Namespaced
-  names: {kind: Certificate, plural: certificates}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+func kindsOfCertManager() string {
+	var all strings.Builder
+	for kind, plural := range map[string]string{"Certificate": "certificates", "Issuer": "issuers"} {
+		fmt.Fprintf(&all, `
 ---
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: issuers.cert-manager.io}
+metadata: {name: %[2]s.cert-manager.io}
 spec:
   group: cert-manager.io
   scope: Namespaced
-  names: {kind: Issuer, plural: issuers}
+  names: {kind: %[1]s, plural: %[2]s}
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
-`
+`, kind, plural)
+	}
+	return all.String()
+}
 
 // The registry does not wait for the certificate of its webhook, takes it when it is
 // issued, and leaves to cert-manager who trusts it.
@@ -73,7 +72,7 @@ func TestRelease_worksBeforeAndAfterItsCertificateIsIssued(t *testing.T) {
 
 func (w *world) certManagersKinds() {
 	w.t.Helper()
-	all, err := controlplane.DecodeManifests(strings.NewReader(kindsOfCertManager))
+	all, err := controlplane.DecodeManifests(strings.NewReader(kindsOfCertManager()))
 	w.must(err)
 	for _, obj := range all {
 		w.must(w.api.Create(w.t.Context(), obj))
